@@ -1,0 +1,482 @@
+"""Expressions: immutable trees of scalar or vector values.
+
+Nodes hold data and check it; behaviour (printing, evaluating, simplifying) lives elsewhere. Operators
+on expressions fold two constants and nothing more: everything cleverer is asked for from `arith`.
+`==` is identity; a comparison node is made by `eq` and `ne`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import field
+from typing import TYPE_CHECKING, Literal, TypeAlias, Union
+
+from tvmlab.support import BOOL, FLOAT32, INDEX, DType, TypeMismatch, node, set_derived
+
+from .op_table import CALLS
+
+if TYPE_CHECKING:
+    from .buffer import Buffer
+
+BinaryOp = Literal[
+    "add", "sub", "mul", "div", "floordiv", "floormod", "truncdiv", "truncmod",
+    "min", "max", "bitand", "bitor", "bitxor", "shl", "shr",
+]  # fmt: skip
+CompareOp = Literal["eq", "ne", "lt", "le", "gt", "ge"]
+LogicOp = Literal["and", "or"]
+Scalar: TypeAlias = Union[int, float, bool]
+ExprLike: TypeAlias = Union["Expr", int, float, bool]
+
+
+class Expr:
+    """Base of all expressions; gives them Python's arithmetic and ordering operators."""
+
+    __slots__ = ()
+    if TYPE_CHECKING:
+
+        @property
+        def dtype(self) -> DType: ...
+
+    def __add__(self, other: ExprLike) -> Expr:
+        return binary("add", self, other)
+
+    def __radd__(self, other: ExprLike) -> Expr:
+        return binary("add", other, self)
+
+    def __sub__(self, other: ExprLike) -> Expr:
+        return binary("sub", self, other)
+
+    def __rsub__(self, other: ExprLike) -> Expr:
+        return binary("sub", other, self)
+
+    def __mul__(self, other: ExprLike) -> Expr:
+        return binary("mul", self, other)
+
+    def __rmul__(self, other: ExprLike) -> Expr:
+        return binary("mul", other, self)
+
+    def __truediv__(self, other: ExprLike) -> Expr:
+        return binary("div", self, other)
+
+    def __rtruediv__(self, other: ExprLike) -> Expr:
+        return binary("div", other, self)
+
+    def __floordiv__(self, other: ExprLike) -> Expr:
+        return binary("floordiv", self, other)
+
+    def __rfloordiv__(self, other: ExprLike) -> Expr:
+        return binary("floordiv", other, self)
+
+    def __mod__(self, other: ExprLike) -> Expr:
+        return binary("floormod", self, other)
+
+    def __rmod__(self, other: ExprLike) -> Expr:
+        return binary("floormod", other, self)
+
+    def __and__(self, other: ExprLike) -> Expr:
+        return logic("and", self, other) if self.dtype.is_bool else binary("bitand", self, other)
+
+    def __or__(self, other: ExprLike) -> Expr:
+        return logic("or", self, other) if self.dtype.is_bool else binary("bitor", self, other)
+
+    def __xor__(self, other: ExprLike) -> Expr:
+        return binary("bitxor", self, other)
+
+    def __lshift__(self, other: ExprLike) -> Expr:
+        return binary("shl", self, other)
+
+    def __rshift__(self, other: ExprLike) -> Expr:
+        return binary("shr", self, other)
+
+    def __invert__(self) -> Expr:
+        return Not(self) if self.dtype.is_bool else binary("bitxor", self, const(-1, self.dtype))
+
+    def __neg__(self) -> Expr:
+        return binary("sub", const(0, self.dtype), self)
+
+    def __lt__(self, other: ExprLike) -> Expr:
+        return compare("lt", self, other)
+
+    def __le__(self, other: ExprLike) -> Expr:
+        return compare("le", self, other)
+
+    def __gt__(self, other: ExprLike) -> Expr:
+        return compare("gt", self, other)
+
+    def __ge__(self, other: ExprLike) -> Expr:
+        return compare("ge", self, other)
+
+    def __bool__(self) -> bool:
+        raise TypeMismatch(
+            "a tensor-program condition has no truth value while the program is being written",
+            hint="use te.if_then_else(cond, a, b), te.all(...) or te.any(...) instead of if/and/or",
+        )
+
+    def __iter__(self) -> object:
+        raise TypeError(f"{type(self).__name__} is one value and cannot be iterated over")
+
+
+@node
+class Const(Expr):
+    """A literal of a scalar type."""
+
+    value: Scalar
+    dtype: DType
+
+    def __post_init__(self) -> None:
+        if self.dtype.lanes != 1:
+            raise TypeMismatch("a Const is scalar; use Broadcast for a vector of equal lanes")
+        cast = bool if self.dtype.is_bool else float if self.dtype.is_float else int
+        set_derived(self, "value", cast(self.value))
+
+
+@node
+class Var(Expr):
+    """A symbol: a loop variable, block iteration variable or size. Two Vars of one name differ."""
+
+    name: str
+    dtype: DType = INDEX
+
+
+@node
+class Binary(Expr):
+    """Arithmetic on two operands of one type; integers wrap, floordiv rounds to minus infinity."""
+
+    op: BinaryOp
+    a: Expr
+    b: Expr
+    dtype: DType = field(init=False)
+
+    def __post_init__(self) -> None:
+        _same_type(self.op, self.a, self.b)
+        set_derived(self, "dtype", self.a.dtype)
+
+
+@node
+class Compare(Expr):
+    """A comparison of two operands of one type; the result is bool with as many lanes."""
+
+    op: CompareOp
+    a: Expr
+    b: Expr
+    dtype: DType = field(init=False)
+
+    def __post_init__(self) -> None:
+        _same_type(self.op, self.a, self.b)
+        set_derived(self, "dtype", BOOL.with_lanes(self.a.dtype.lanes))
+
+
+@node
+class Logic(Expr):
+    """`and` / `or` of two bools. Both sides may be evaluated: neither may fail or have effects."""
+
+    op: LogicOp
+    a: Expr
+    b: Expr
+    dtype: DType = field(init=False)
+
+    def __post_init__(self) -> None:
+        _need_bool(self.op, self.a)
+        _same_type(self.op, self.a, self.b)
+        set_derived(self, "dtype", self.a.dtype)
+
+
+@node
+class Not(Expr):
+    """Negation of a bool."""
+
+    a: Expr
+    dtype: DType = field(init=False)
+
+    def __post_init__(self) -> None:
+        _need_bool("not", self.a)
+        set_derived(self, "dtype", self.a.dtype)
+
+
+@node
+class Select(Expr):
+    """`then` where the condition holds, else `otherwise`; the branch not taken is not evaluated.
+
+    So a padded read may stand in a branch although its index would leave the buffer elsewhere.
+    """
+
+    cond: Expr
+    then: Expr
+    otherwise: Expr
+    dtype: DType = field(init=False)
+
+    def __post_init__(self) -> None:
+        _need_bool("select", self.cond)
+        _same_type("select", self.then, self.otherwise)
+        if self.cond.dtype.lanes not in (1, self.then.dtype.lanes):
+            raise TypeMismatch(
+                f"select on {self.cond.dtype} cannot choose between {self.then.dtype} values"
+            )
+        set_derived(self, "dtype", self.then.dtype)
+
+
+@node
+class Cast(Expr):
+    """Value converted to another type; float to int truncates, int to narrower int wraps."""
+
+    value: Expr
+    dtype: DType
+
+    def __post_init__(self) -> None:
+        if self.value.dtype.lanes != self.dtype.lanes:
+            raise TypeMismatch(f"cast from {self.value.dtype} to {self.dtype} changes the lanes")
+
+
+@node
+class Load(Expr):
+    """An element of a buffer, or a vector of elements when an index is a vector.
+
+    Lanes whose mask is false read nothing and yield zero.
+    """
+
+    buffer: Buffer
+    indices: tuple[Expr, ...]
+    mask: Expr | None = None
+    dtype: DType = field(init=False)
+
+    def __post_init__(self) -> None:
+        lanes = access_lanes(self.buffer, self.indices, self.mask)
+        set_derived(self, "dtype", self.buffer.dtype.with_lanes(lanes))
+
+
+@node
+class Call(Expr):
+    """A named function of the op table (`exp`, `sqrt`, `fma` ...) applied to values."""
+
+    op: str
+    args: tuple[Expr, ...]
+    dtype: DType
+
+    def __post_init__(self) -> None:
+        info = CALLS[self.op]
+        if len(self.args) != info.arity:
+            raise TypeMismatch(
+                f"{self.op} takes {info.arity} argument(s), not {len(self.args)}"
+            )
+
+
+@node
+class Ramp(Expr):
+    """The vector `base, base + stride, ..., base + (lanes - 1) * stride` of integers."""
+
+    base: Expr
+    stride: Expr
+    lanes: int
+    dtype: DType = field(init=False)
+
+    def __post_init__(self) -> None:
+        _same_type("ramp", self.base, self.stride)
+        set_derived(self, "dtype", self.base.dtype.with_lanes(self.lanes))
+
+
+@node
+class Broadcast(Expr):
+    """A vector whose lanes are all the same scalar value."""
+
+    value: Expr
+    lanes: int
+    dtype: DType = field(init=False)
+
+    def __post_init__(self) -> None:
+        set_derived(self, "dtype", self.value.dtype.with_lanes(self.lanes))
+
+
+AnyExpr: TypeAlias = Union[
+    Const, Var, Binary, Compare, Logic, Not, Select, Cast, Load, Call, Ramp, Broadcast
+]
+"""The closed union of expressions, for exhaustive matches."""
+
+TRUE = Const(True, BOOL)
+FALSE = Const(False, BOOL)
+
+
+def const(value: Scalar, dtype: DType | str | None = None) -> Const:
+    """A literal; without a type, bool is bool, int is the index type and float is float32."""
+    if dtype is not None:
+        return Const(value, DType.of(dtype))
+    if isinstance(value, bool):
+        return TRUE if value else FALSE
+    return Const(value, INDEX if isinstance(value, int) else FLOAT32)
+
+
+def as_expr(value: ExprLike, like: DType | None = None) -> Expr:
+    """An expression from a Python number (of type `like` if it fits) or an expression itself."""
+    if isinstance(value, Expr):
+        return value
+    if like is None or (isinstance(value, float) and not like.is_float):
+        return const(value)
+    scalar = const(value, like.scalar)
+    return scalar if like.lanes == 1 else Broadcast(scalar, like.lanes)
+
+
+def binary(op: BinaryOp, a: ExprLike, b: ExprLike) -> Expr:
+    """Arithmetic node, with a Python number taking the other operand's type."""
+    x, y = _pair(a, b)
+    if op == "div" and not x.dtype.is_float:
+        raise TypeMismatch(
+            f"`/` is not defined for {x.dtype}",
+            hint="use // (rounds down), te.truncdiv (rounds to zero), or cast to a float type first",
+        )
+    if isinstance(x, Const) and isinstance(y, Const):
+        folded = fold_binary(op, x, y)
+        if folded is not None:
+            return folded
+    return Binary(op, x, y)
+
+
+def compare(op: CompareOp, a: ExprLike, b: ExprLike) -> Expr:
+    """Comparison node, with a Python number taking the other operand's type."""
+    x, y = _pair(a, b)
+    if isinstance(x, Const) and isinstance(y, Const):
+        return const(fold_compare(op, x.value, y.value))
+    return Compare(op, x, y)
+
+
+def eq(a: ExprLike, b: ExprLike) -> Expr:
+    """`a` equals `b`, as a node."""
+    return compare("eq", a, b)
+
+
+def ne(a: ExprLike, b: ExprLike) -> Expr:
+    """`a` differs from `b`, as a node."""
+    return compare("ne", a, b)
+
+
+def logic(op: LogicOp, a: ExprLike, b: ExprLike) -> Expr:
+    """`and` / `or` of two conditions; a literal side decides at once."""
+    x, y = as_expr(a), as_expr(b)
+    for this, that in ((x, y), (y, x)):
+        if isinstance(this, Const):
+            return this if bool(this.value) == (op == "or") else that
+    return Logic(op, x, y)
+
+
+def conjunction(conditions: tuple[Expr, ...] | list[Expr]) -> Expr:
+    """All conditions at once; TRUE for none."""
+    result: Expr = TRUE
+    for condition in conditions:
+        result = logic("and", result, condition)
+    return result
+
+
+def conjuncts(condition: Expr) -> list[Expr]:
+    """The conditions that an `and` tree joins; none for TRUE."""
+    if isinstance(condition, Logic) and condition.op == "and":
+        return conjuncts(condition.a) + conjuncts(condition.b)
+    return [] if is_const(condition, True) else [condition]
+
+
+def minimum(a: ExprLike, b: ExprLike) -> Expr:
+    """The smaller of two values."""
+    return binary("min", a, b)
+
+
+def maximum(a: ExprLike, b: ExprLike) -> Expr:
+    """The larger of two values."""
+    return binary("max", a, b)
+
+
+def cast(value: ExprLike, dtype: DType | str) -> Expr:
+    """Convert a value; a literal is converted at once."""
+    to = DType.of(dtype)
+    x = as_expr(value)
+    if x.dtype == to:
+        return x
+    if isinstance(x, Const) and to.is_float and to.lanes == 1:
+        return Const(float(x.value), to)
+    return Cast(x, to)
+
+
+def is_const(e: Expr, value: Scalar | None = None) -> bool:
+    """Whether an expression is a literal (of the given value)."""
+    return isinstance(e, Const) and (value is None or e.value == value)
+
+
+def const_int(e: Expr) -> int | None:
+    """The value of an integer literal, else None."""
+    return int(e.value) if isinstance(e, Const) and e.dtype.is_int else None
+
+
+def fold_binary(op: BinaryOp, a: Const, b: Const) -> Const | None:
+    """Evaluate an operation on two literals with the type's own arithmetic; None if undefined."""
+    if a.dtype.is_float or a.dtype.is_bool:
+        return None
+    x, y = int(a.value), int(b.value)
+    result = _fold_int(op, x, y)
+    return None if result is None else Const(wrap_int(result, a.dtype), a.dtype)
+
+
+def wrap_int(value: int, dtype: DType) -> int:
+    """Reduce an integer to the range of a type, as two's complement does."""
+    value &= (1 << dtype.bits) - 1
+    if dtype.kind == "int" and value >> (dtype.bits - 1):
+        value -= 1 << dtype.bits
+    return value
+
+
+def fold_compare(op: CompareOp, x: Scalar, y: Scalar) -> bool:
+    """Evaluate a comparison of two literals."""
+    return {
+        "eq": x == y, "ne": x != y, "lt": x < y, "le": x <= y, "gt": x > y, "ge": x >= y,
+    }[op]  # fmt: skip
+
+
+def access_lanes(buffer: Buffer, indices: tuple[Expr, ...], mask: Expr | None) -> int:
+    """Check the indices of an access and return how many lanes it moves."""
+    if len(indices) != len(buffer.shape):
+        raise TypeMismatch(
+            f"{buffer.name} has {len(buffer.shape)} dimension(s) but is indexed with {len(indices)}"
+        )
+    lanes = 1
+    for index in indices:
+        if not index.dtype.is_int:
+            raise TypeMismatch(f"an index of {buffer.name} has type {index.dtype}, not an integer")
+        if index.dtype.lanes != 1:
+            if lanes not in (1, index.dtype.lanes):
+                raise TypeMismatch(f"indices of {buffer.name} have different numbers of lanes")
+            lanes = index.dtype.lanes
+    if mask is not None and mask.dtype != BOOL.with_lanes(lanes):
+        raise TypeMismatch(f"mask of an access to {buffer.name} is {mask.dtype} for {lanes} lanes")
+    return lanes
+
+
+def _fold_int(op: BinaryOp, x: int, y: int) -> int | None:
+    if op in ("floordiv", "floormod", "truncdiv", "truncmod"):
+        if y == 0:
+            return None
+        quotient = x // y
+        if op.startswith("trunc") and quotient < 0 and quotient * y != x:
+            quotient += 1
+        return quotient if op.endswith("div") else x - quotient * y
+    if op in ("shl", "shr"):
+        return None if y < 0 else (x << y if op == "shl" else x >> y)
+    table = {
+        "add": x + y, "sub": x - y, "mul": x * y, "min": min(x, y), "max": max(x, y),
+        "bitand": x & y, "bitor": x | y, "bitxor": x ^ y,
+    }  # fmt: skip
+    return table.get(op)
+
+
+def _pair(a: ExprLike, b: ExprLike) -> tuple[Expr, Expr]:
+    if isinstance(a, Expr):
+        return a, as_expr(b, a.dtype)
+    if isinstance(b, Expr):
+        return as_expr(a, b.dtype), b
+    return as_expr(a), as_expr(b)
+
+
+def _same_type(op: str, a: Expr, b: Expr) -> None:
+    if a.dtype != b.dtype:
+        raise TypeMismatch(
+            f"{op} of {a.dtype} and {b.dtype}: the operands must have one type",
+            hint='convert one side, for example x.astype("float32") or te.cast(x, "float32")',
+        )
+
+
+def _need_bool(op: str, a: Expr) -> None:
+    if not a.dtype.is_bool:
+        raise TypeMismatch(f"{op} needs a condition, not a value of type {a.dtype}")

@@ -1,0 +1,60 @@
+"""The functions that a `Call` may name: arity, meaning in NumPy, and result type.
+
+One table for the printer, the interpreter, code generators and `te`. A new function is one row here
+and one lowering rule in each code generator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+
+@dataclass(frozen=True, slots=True)
+class CallInfo:
+    """One function: how many arguments it takes and what it means, as a NumPy function."""
+
+    name: str
+    arity: int
+    meaning: Callable[..., Any]
+    result: Literal["same", "bool"] = "same"
+
+
+def _erf(x: Any) -> Any:
+    """Gauss error function; NumPy has none, so each element goes through the C library's."""
+    from math import erf
+
+    return np.vectorize(erf, otypes=[np.float64])(x)
+
+
+def _round_half_even(x: Any) -> Any:
+    return np.round(x)
+
+
+_ROWS: tuple[CallInfo, ...] = (
+    CallInfo("abs", 1, np.abs),
+    CallInfo("sqrt", 1, np.sqrt),
+    CallInfo("rsqrt", 1, lambda x: 1 / np.sqrt(x)),
+    CallInfo("exp", 1, np.exp),
+    CallInfo("exp2", 1, np.exp2),
+    CallInfo("log", 1, np.log),
+    CallInfo("log2", 1, np.log2),
+    CallInfo("log10", 1, np.log10),
+    CallInfo("sin", 1, np.sin),
+    CallInfo("cos", 1, np.cos),
+    CallInfo("tan", 1, np.tan),
+    CallInfo("tanh", 1, np.tanh),
+    CallInfo("erf", 1, _erf),
+    CallInfo("floor", 1, np.floor),
+    CallInfo("ceil", 1, np.ceil),
+    CallInfo("trunc", 1, np.trunc),
+    CallInfo("round", 1, _round_half_even),
+    CallInfo("pow", 2, np.power),
+    CallInfo("fma", 3, lambda a, b, c: a * b + c),
+    CallInfo("isnan", 1, np.isnan, "bool"),
+)
+
+CALLS: dict[str, CallInfo] = {row.name: row for row in _ROWS}

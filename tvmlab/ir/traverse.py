@@ -1,0 +1,181 @@
+"""The only recursion over trees: children, rebuilding, walking, transforming, substituting.
+
+A transform that changes nothing returns the very same object, so "unchanged" is an identity test.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any, TypeAlias, TypeVar, Union, cast
+
+from .buffer import Buffer, Region
+from .expr import (
+    Binary,
+    Broadcast,
+    Call,
+    Cast,
+    Compare,
+    Const,
+    Expr,
+    Load,
+    Logic,
+    Not,
+    Ramp,
+    Select,
+    Var,
+    binary,
+    compare,
+)
+from .program import Program
+from .stmt import Alloc, Block, Evaluate, For, If, IterVar, Seq, Stmt, Store, seq
+
+Node: TypeAlias = Union[Expr, Stmt, Region, IterVar]
+N = TypeVar("N", bound=Node)
+Rewrite: TypeAlias = Callable[[Any], Any]
+
+# Fields that hold child nodes, by node type; a field may be a node, a tuple of nodes or None.
+_CHILD_FIELDS: dict[type, tuple[str, ...]] = {
+    Const: (),
+    Var: (),
+    Binary: ("a", "b"),
+    Compare: ("a", "b"),
+    Logic: ("a", "b"),
+    Not: ("a",),
+    Select: ("cond", "then", "otherwise"),
+    Cast: ("value",),
+    Load: ("indices", "mask"),
+    Call: ("args",),
+    Ramp: ("base", "stride"),
+    Broadcast: ("value",),
+    Region: ("mins", "extents"),
+    IterVar: ("extent",),
+    Store: ("indices", "value", "mask"),
+    Evaluate: ("value",),
+    Seq: ("stmts",),
+    If: ("cond", "then", "otherwise"),
+    For: ("extent", "body"),
+    Alloc: ("body",),
+    Block: ("iters", "bindings", "predicate", "reads", "writes", "init", "body"),
+}
+
+
+def child_fields(node: Node) -> tuple[str, ...]:
+    """The names of the fields that hold children (`ExprNode` subclasses elsewhere have none)."""
+    return _CHILD_FIELDS.get(type(node), ())
+
+
+def children(node: Node) -> Iterator[Node]:
+    """The direct children, in order of evaluation."""
+    for name in child_fields(node):
+        value = getattr(node, name)
+        if isinstance(value, tuple):
+            yield from cast("tuple[Node, ...]", value)
+        elif value is not None:
+            yield value
+
+
+def walk(node: Node) -> Iterator[Node]:
+    """The node and everything below it, parents first, in order."""
+    stack: list[Node] = [node]
+    while stack:
+        current = stack.pop()
+        yield current
+        stack.extend(reversed(list(children(current))))
+
+
+def map_children(node: N, fn: Rewrite) -> N:
+    """Apply `fn` to each direct child; the same object comes back if none changed."""
+    changed: dict[str, Any] = {}
+    for name in child_fields(node):
+        old = getattr(node, name)
+        if isinstance(old, tuple):
+            children_before = cast("tuple[Node, ...]", old)
+            new: Any = tuple(fn(child) for child in children_before)
+            if all(x is y for x, y in zip(children_before, new, strict=True)):
+                continue
+        elif old is None:
+            continue
+        else:
+            new = fn(old)
+            if new is old:
+                continue
+        changed[name] = new
+    return _rebuild(node, changed) if changed else node
+
+
+def _rebuild(node: N, changed: dict[str, Any]) -> N:
+    if isinstance(node, Seq):
+        return cast(N, seq(changed["stmts"]))
+    return cast(N, replace(cast(Any, node), **changed))
+
+
+def transform(node: N, fn: Callable[[Any], Any]) -> N:
+    """Rewrite bottom-up: `fn` sees each node after its children; returning it unchanged keeps it."""
+
+    def visit(current: Any) -> Any:
+        return fn(map_children(current, visit))
+
+    return cast(N, visit(node))
+
+
+def substitute(node: N, values: Mapping[Var, Expr]) -> N:
+    """Replace variables by expressions, folding constants that meet."""
+    if not values:
+        return node
+
+    def visit(current: Any) -> Any:
+        if type(current) is Var:
+            return values.get(current, current)
+        mapped = map_children(current, visit)
+        if mapped is current:
+            return current
+        if type(mapped) is Binary and type(mapped.a) is Const and type(mapped.b) is Const:
+            return binary(mapped.op, mapped.a, mapped.b)
+        if type(mapped) is Compare and type(mapped.a) is Const and type(mapped.b) is Const:
+            return compare(mapped.op, mapped.a, mapped.b)
+        return mapped
+
+    return cast(N, visit(node))
+
+
+def replace_buffers(node: N, buffers: Mapping[Buffer, Buffer]) -> N:
+    """Replace buffers by others of the same rank in loads, stores, regions and allocations."""
+
+    def visit(current: Any) -> Any:
+        mapped = map_children(current, visit)
+        if type(mapped) in (Load, Store, Region, Alloc) and mapped.buffer in buffers:
+            return replace(mapped, buffer=buffers[mapped.buffer])
+        return mapped
+
+    return cast(N, visit(node))
+
+
+def free_vars(node: Node) -> list[Var]:
+    """Variables that occur but are bound by no loop or block inside, in order of occurrence."""
+    bound: set[Var] = set()
+    seen: dict[Var, None] = {}
+    for current in walk(node):
+        if isinstance(current, For):
+            bound.add(current.var)
+        elif isinstance(current, Block):
+            bound.update(it.var for it in current.iters)
+        elif isinstance(current, Var):
+            seen.setdefault(current)
+    return [v for v in seen if v not in bound]
+
+
+def uses_var(node: Node, variables: set[Var] | frozenset[Var]) -> bool:
+    """Whether any of the variables occurs."""
+    return any(isinstance(n, Var) and n in variables for n in walk(node))
+
+
+def loads_of(node: Node) -> list[Load]:
+    """All loads below a node, in order."""
+    return [n for n in walk(node) if isinstance(n, Load)]
+
+
+def with_body(program: Program, body: Stmt) -> Program:
+    """The program with another body; the same object if it is the same body."""
+    return program if body is program.body else replace(program, body=body)
+

@@ -1,0 +1,133 @@
+"""Scalar and vector element types, shared by the IR and the runtime.
+
+>>> DType.of("float32x16").lanes
+16
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any, Literal
+
+import ml_dtypes
+import numpy as np
+
+from .errors import TypeMismatch
+
+Kind = Literal["bool", "int", "uint", "float", "bfloat"]
+
+_BITS: dict[str, tuple[int, ...]] = {
+    "int": (8, 16, 32, 64),
+    "uint": (8, 16, 32, 64),
+    "float": (16, 32, 64),
+    "bfloat": (16,),
+}
+_PATTERN = re.compile(r"^(bool|int|uint|float|bfloat)(\d*)(?:x(\d+))?$")
+
+
+@dataclass(frozen=True, slots=True)
+class DType:
+    """An element type: kind, bits of one lane, and number of vector lanes (1 for a scalar)."""
+
+    kind: Kind
+    bits: int
+    lanes: int = 1
+
+    @staticmethod
+    def of(spec: DType | str | type | np.dtype[Any]) -> DType:
+        """Convert a name ("float32", "int8x4"), a NumPy dtype or type, or a DType itself.
+
+        Raises
+        ------
+        TypeMismatch
+            If the spec names no type that tvmlab knows.
+        """
+        if isinstance(spec, DType):
+            return spec
+        return _parse(spec if isinstance(spec, str) else np.dtype(spec).name)
+
+    @property
+    def name(self) -> str:
+        base = "bool" if self.kind == "bool" else f"{self.kind}{self.bits}"
+        return base if self.lanes == 1 else f"{base}x{self.lanes}"
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def scalar(self) -> DType:
+        """The type of one lane."""
+        return self if self.lanes == 1 else replace(self, lanes=1)
+
+    def with_lanes(self, lanes: int) -> DType:
+        """The same lane type with another number of lanes."""
+        return replace(self, lanes=lanes)
+
+    @property
+    def is_float(self) -> bool:
+        return self.kind in ("float", "bfloat")
+
+    @property
+    def is_int(self) -> bool:
+        """True for signed and unsigned integers, not for bool."""
+        return self.kind in ("int", "uint")
+
+    @property
+    def is_bool(self) -> bool:
+        return self.kind == "bool"
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes that one lane occupies in memory (a bool takes one)."""
+        return max(1, self.bits // 8)
+
+    @property
+    def numpy(self) -> np.dtype[Any]:
+        """The NumPy dtype of one lane; bfloat16 comes from ml_dtypes."""
+        if self.kind == "bfloat":
+            return np.dtype(ml_dtypes.bfloat16)
+        return np.dtype(self.scalar.name)
+
+    @property
+    def min_value(self) -> int | float:
+        """The smallest finite value of a lane."""
+        if self.kind == "bool":
+            return 0
+        if self.is_int:
+            return -(1 << (self.bits - 1)) if self.kind == "int" else 0
+        return float(ml_dtypes.finfo(self.numpy).min)
+
+    @property
+    def max_value(self) -> int | float:
+        """The largest finite value of a lane."""
+        if self.kind == "bool":
+            return 1
+        if self.is_int:
+            return (1 << (self.bits - (self.kind == "int"))) - 1
+        return float(ml_dtypes.finfo(self.numpy).max)
+
+
+@lru_cache(maxsize=512)
+def _parse(text: str) -> DType:
+    match = _PATTERN.match(text)
+    if match:
+        kind, bits_text, lanes_text = match.groups()
+        lanes = int(lanes_text) if lanes_text else 1
+        if kind == "bool" and not bits_text:
+            return DType("bool", 1, lanes)
+        if bits_text and int(bits_text) in _BITS.get(kind, ()):
+            return DType(kind, int(bits_text), lanes)
+    raise TypeMismatch(
+        f"{text!r} is not an element type that tvmlab knows",
+        hint="use bool, int8..int64, uint8..uint64, float16, float32, float64 or bfloat16",
+    )
+
+
+BOOL = DType("bool", 1)
+INT32 = DType("int", 32)
+INT64 = DType("int", 64)
+FLOAT32 = DType("float", 32)
+INDEX = INT64
+"""The type of loop variables and buffer indices: 64 bits, so that no buffer is too big for it."""
