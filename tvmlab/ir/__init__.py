@@ -41,6 +41,7 @@ from .expr import (
 )
 from .op_table import CALLS, CallInfo
 from .program import Param, Program
+from .regions import infer_regions, make_block
 from .stmt import (
     Alloc,
     Annotations,
@@ -82,7 +83,7 @@ __all__ = [
     "Load", "Logic", "LoopKind", "Node", "Not", "Param", "Program", "Ramp", "Region", "Scalar",
     "Scope", "Select", "Seq", "Stmt", "Store", "Var", "as_expr", "binary", "cast", "child_fields",
     "child_stmts", "children", "compare", "conjunction", "conjuncts", "const", "const_int", "eq",
-    "fold_compare", "free_vars", "is_const", "is_noop", "loads_of", "logic", "map_children",
+    "fold_compare", "free_vars", "infer_regions", "is_const", "is_noop", "loads_of", "logic", "make_block", "map_children",
     "maximum", "minimum", "ne", "replace_buffers", "seq", "substitute", "transform", "uses_var",
     "walk", "with_body", "wrap_int",
 ]  # fmt: skip

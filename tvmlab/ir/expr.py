@@ -36,6 +36,10 @@ class Expr:
         @property
         def dtype(self) -> DType: ...
 
+    def astype(self, dtype: DType | str) -> Expr:
+        """The value converted to another element type."""
+        return cast(self, dtype)
+
     def __add__(self, other: ExprLike) -> Expr:
         return binary("add", self, other)
 

@@ -125,7 +125,7 @@ def substitute(node: N, values: Mapping[Var, Expr]) -> N:
         return node
 
     def visit(current: Any) -> Any:
-        if type(current) is Var:
+        if isinstance(current, Var):
             return values.get(current, current)
         mapped = map_children(current, visit)
         if mapped is current:

@@ -1,0 +1,68 @@
+"""What a block body reads and writes, as regions over the block's iteration variables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .buffer import Buffer, Region
+from .expr import TRUE, Const, Expr, Load, Var, const
+from .stmt import Alloc, Annotations, Block, BlockSymbol, For, IterVar, Stmt, Store
+from .traverse import uses_var, walk
+
+
+def infer_regions(
+    iters: Sequence[IterVar], init: Stmt | None, body: Stmt
+) -> tuple[tuple[Region, ...], tuple[Region, ...]]:
+    """The regions that one iteration of a block reads and writes.
+
+    An access is a point of its buffer; a dimension indexed by a loop inside the body counts as
+    read or written whole. Buffers that live only inside the body are left out. Reads come in
+    order of occurrence, without repeats of the same index objects.
+    """
+    del iters  # regions are over them by construction; named for the reader of the signature
+    roots = [body] if init is None else [init, body]
+    inner_vars = {n.var for root in roots for n in walk(root) if isinstance(n, For)}
+    inner_buffers = {n.buffer for root in roots for n in walk(root) if isinstance(n, Alloc)}
+    reads: dict[tuple[object, ...], Region] = {}
+    writes: dict[tuple[object, ...], Region] = {}
+    for root in roots:
+        for current in walk(root):
+            if not isinstance(current, (Load, Store)) or current.buffer in inner_buffers:
+                continue
+            table = reads if isinstance(current, Load) else writes
+            key = (id(current.buffer), *(_index_key(i) for i in current.indices))
+            if key not in table:
+                table[key] = _access_region(current.buffer, current.indices, inner_vars)
+    return tuple(reads.values()), tuple(writes.values())
+
+
+def make_block(
+    symbol: BlockSymbol,
+    iters: Sequence[IterVar],
+    bindings: Sequence[Expr],
+    body: Stmt,
+    *,
+    init: Stmt | None = None,
+    predicate: Expr = TRUE,
+    annotations: Annotations = (),
+) -> Block:
+    """A block whose regions are those that its body touches."""
+    reads, writes = infer_regions(iters, init, body)
+    return Block(
+        symbol, tuple(iters), tuple(bindings), reads, writes, body, init, predicate, annotations
+    )
+
+
+def _index_key(index: Expr) -> object:
+    """Equal for indices that are certainly the same: one literal value or one object."""
+    return ("const", index.value) if isinstance(index, Const) else id(index)
+
+
+def _access_region(buffer: Buffer, indices: tuple[Expr, ...], inner: set[Var]) -> Region:
+    mins: list[Expr] = []
+    extents: list[Expr] = []
+    for index, size in zip(indices, buffer.shape, strict=True):
+        whole = bool(inner) and uses_var(index, inner)
+        mins.append(const(0) if whole else index)
+        extents.append(size if whole else const(1))
+    return Region(buffer, tuple(mins), tuple(extents))
