@@ -1,0 +1,67 @@
+"""The tensor-expression language: say what each element is, not how to loop.
+
+>>> from tvmlab import te
+>>> A = te.placeholder((8, 8), name="A")
+>>> k = te.reduce_axis(8, "k")
+>>> C = te.compute((8,), lambda i: te.sum(A[i, k], axis=k), name="C")
+"""
+
+from .axis import Axis, reduce_axis
+from .compute import compute, placeholder
+from .math import (
+    abs,
+    all,
+    any,
+    cast,
+    ceil,
+    const,
+    cos,
+    eq,
+    erf,
+    exp,
+    exp2,
+    floor,
+    floordiv,
+    floormod,
+    if_then_else,
+    indexdiv,
+    indexmod,
+    isnan,
+    log,
+    log2,
+    log10,
+    max,
+    max_value,
+    maximum,
+    min,
+    min_value,
+    minimum,
+    ne,
+    pow,
+    power,
+    prod,
+    round,
+    rsqrt,
+    sigmoid,
+    sin,
+    sqrt,
+    sum,
+    tan,
+    tanh,
+    trunc,
+    truncdiv,
+    truncmod,
+    var,
+)
+from .program import create_program, inputs_of, topological_order
+from .reduction import Reduce, Reducer
+from .tensor import ComputeOp, PlaceholderOp, Tensor
+
+__all__ = [
+    "Axis", "ComputeOp", "PlaceholderOp", "Reduce", "Reducer", "Tensor", "abs", "all", "any",
+    "cast", "ceil", "compute", "const", "cos", "create_program", "eq", "erf", "exp", "exp2",
+    "floor", "floordiv", "floormod", "if_then_else", "indexdiv", "indexmod", "inputs_of", "isnan",
+    "log", "log2", "log10", "max", "max_value", "maximum", "min", "min_value", "minimum", "ne",
+    "placeholder", "pow", "power", "prod", "reduce_axis", "round", "rsqrt", "sigmoid", "sin",
+    "sqrt", "sum", "tan", "tanh", "topological_order", "trunc", "truncdiv", "truncmod", "var",
+]  # fmt: skip
