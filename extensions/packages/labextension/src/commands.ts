@@ -1,0 +1,92 @@
+import type { JupyterFrontEnd } from '@jupyterlab/application';
+import { MainAreaWidget } from '@jupyterlab/apputils';
+import type { INotebookTracker, NotebookPanel } from '@jupyterlab/notebook';
+import type { Widget } from '@lumino/widgets';
+
+import { tvmlabIcon } from './panels/icon';
+import { SessionView } from './panels/sessionView';
+import { KernelSource } from './services/kernelSource';
+import type { ISettingsReader } from './services/settings';
+import { CommandIDs } from './tokens';
+
+/** The first cell of a notebook made from the launcher: a whole small program. */
+const STARTER = `import tvmlab as tl
+from tvmlab import te
+
+M = N = K = 512
+A = te.placeholder((M, K), name="A")
+B = te.placeholder((K, N), name="B")
+k = te.reduce_axis(K, "k")
+C = te.compute((M, N), lambda i, j: te.sum(A[i, k] * B[k, j], axis=k), name="C")
+
+sch = tl.Schedule(C)
+tl.explore(sch)`;
+
+let tabCount = 0;
+
+/** What the commands need from the rest of the extension. */
+export interface ICommandContext {
+  app: JupyterFrontEnd;
+  tracker: INotebookTracker;
+  panel: Widget;
+  settings: ISettingsReader;
+}
+
+export function addCommands(context: ICommandContext): void {
+  const { app, tracker, panel } = context;
+  app.commands.addCommand(CommandIDs.openPanel, {
+    label: 'Show Schedule Panel',
+    caption: 'Show the session of the active notebook beside it',
+    icon: tvmlabIcon,
+    describedBy: { args: { type: 'object', properties: {} } },
+    execute: () => app.shell.activateById(panel.id)
+  });
+  app.commands.addCommand(CommandIDs.openTab, {
+    label: 'Open Schedule in a Tab',
+    caption: "Open the active notebook's session as a tab of its own",
+    icon: tvmlabIcon,
+    isEnabled: () => tracker.currentWidget !== null,
+    describedBy: { args: { type: 'object', properties: {} } },
+    execute: () => {
+      const notebook = tracker.currentWidget;
+      if (notebook !== null) {
+        openTab(context, notebook);
+      }
+    }
+  });
+  app.commands.addCommand(CommandIDs.newNotebook, {
+    label: args => (args['isLauncher'] === true ? 'Schedule Lab' : 'New Schedule Lab Notebook'),
+    caption: 'A notebook with a matrix product and its explorer',
+    icon: tvmlabIcon,
+    describedBy: {
+      args: {
+        type: 'object',
+        properties: { isLauncher: { type: 'boolean' }, cwd: { type: 'string' } }
+      }
+    },
+    execute: args => newNotebook(app, typeof args['cwd'] === 'string' ? args['cwd'] : '')
+  });
+}
+
+function openTab({ app, settings }: ICommandContext, notebook: NotebookPanel): void {
+  const view = new SessionView(KernelSource.ofNotebook(notebook));
+  const tab = new MainAreaWidget({ content: view });
+  tabCount += 1;
+  tab.id = `tvmlab-tab-${tabCount}`;
+  tab.title.label = `Schedule: ${notebook.title.label.replace(/\.ipynb$/, '')}`;
+  tab.title.caption = `The live session of ${notebook.context.path}`;
+  tab.title.icon = tvmlabIcon;
+  tab.title.closable = true;
+  app.shell.add(tab, 'main', { ref: notebook.id, mode: settings.current().tabPlacement });
+  app.shell.activateById(tab.id);
+}
+
+async function newNotebook(app: JupyterFrontEnd, cwd: string): Promise<void> {
+  const made: unknown = await app.commands.execute('notebook:create-new', {
+    cwd,
+    kernelName: 'python3'
+  });
+  const panel = made as NotebookPanel;
+  await panel.context.ready;
+  panel.content.activeCell?.model.sharedModel.setSource(STARTER);
+}

@@ -1,0 +1,53 @@
+/**
+ * The JupyterLab extension: plugins only. Panels draw, services talk to kernels, commands tie them
+ * to the menu, the palette and the launcher.
+ */
+import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
+import { ICommandPalette } from '@jupyterlab/apputils';
+import { ILauncher } from '@jupyterlab/launcher';
+import { INotebookTracker } from '@jupyterlab/notebook';
+import { ISettingRegistry } from '@jupyterlab/settingregistry';
+
+import { addCommands } from './commands';
+import { tvmlabIcon } from './panels/icon';
+import { SessionView } from './panels/sessionView';
+import { KernelSource } from './services/kernelSource';
+import { loadSettings } from './services/settings';
+import { CommandIDs, PLUGIN_ID } from './tokens';
+
+const plugin: JupyterFrontEndPlugin<void> = {
+  id: PLUGIN_ID,
+  description: 'Shows the schedule session of a notebook in a panel and in tabs.',
+  autoStart: true,
+  requires: [INotebookTracker],
+  optional: [ICommandPalette, ILauncher, ISettingRegistry],
+  activate: (
+    app: JupyterFrontEnd,
+    tracker: INotebookTracker,
+    palette: ICommandPalette | null,
+    launcher: ILauncher | null,
+    registry: ISettingRegistry | null
+  ) => {
+    const settings = loadSettings(registry);
+    const panel = new SessionView(KernelSource.ofActive(tracker));
+    panel.id = 'tvmlab-panel';
+    panel.title.icon = tvmlabIcon;
+    panel.title.caption = 'Schedule of the active notebook';
+    const place = (): void => app.shell.add(panel, settings.current().side, { rank: 700 });
+    place();
+    settings.onChange(place);
+
+    addCommands({ app, tracker, panel, settings });
+    for (const command of Object.values(CommandIDs)) {
+      palette?.addItem({ command, category: 'Schedule Lab' });
+    }
+    launcher?.add({
+      command: CommandIDs.newNotebook,
+      category: 'Notebook',
+      rank: 50,
+      args: { isLauncher: true }
+    });
+  }
+};
+
+export default plugin;

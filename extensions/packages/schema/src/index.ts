@@ -1,0 +1,2 @@
+/** Types of the protocol between a Session and its views. */
+export {};

@@ -1,0 +1,62 @@
+/** Numbers as people read them. Only the dress is chosen here; the figures come from reports. */
+
+const TIME_UNITS: readonly [number, string][] = [
+  [1, 's'],
+  [1e-3, 'ms'],
+  [1e-6, 'µs'],
+  [1e-9, 'ns']
+];
+
+/** Three significant digits without an exponent: `2.75`, `118`, `0.61`. */
+export function digits(value: number): string {
+  if (!Number.isFinite(value)) {
+    return '–';
+  }
+  if (value === 0) {
+    return '0';
+  }
+  const places = Math.max(0, 2 - Math.floor(Math.log10(Math.abs(value))));
+  return value.toFixed(Math.min(places, 6));
+}
+
+/** Seconds with the unit that suits: `2.75 ms`. */
+export function time(seconds: number): string {
+  const [scale, unit] = TIME_UNITS.find(([limit]) => seconds >= limit) ?? [1e-9, 'ns'];
+  return `${digits(seconds / scale)} ${unit}`;
+}
+
+/** Two times under one unit: `2.73–2.79 ms`. */
+export function timeRange(low: number, high: number): string {
+  const [scale, unit] = TIME_UNITS.find(([limit]) => high >= limit) ?? [1e-9, 'ns'];
+  return `${digits(low / scale)}–${digits(high / scale)} ${unit}`;
+}
+
+/** Bytes in binary units: `48 KiB`. */
+export function bytes(count: number): string {
+  const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
+  let unit = 0;
+  while (count >= 1024 && unit < units.length - 1) {
+    count /= 1024;
+    unit += 1;
+  }
+  return `${Number.isInteger(count) ? count : digits(count)} ${units[unit] ?? ''}`;
+}
+
+/** A share of one as percent; a trace is told apart from nothing. */
+export function percent(share: number): string {
+  if (share > 0 && share < 0.005) {
+    return '<1%';
+  }
+  return `${Math.round(share * 100)}%`;
+}
+
+/** A gain as a factor: `6.3×`. */
+export function factor(ratio: number): string {
+  const text = ratio >= 100 ? ratio.toFixed(0) : ratio >= 10 ? ratio.toFixed(1) : ratio.toFixed(2);
+  return `${text}×`;
+}
+
+/** A large count, grouped: `1,073,741,824`. */
+export function count(value: number): string {
+  return value.toLocaleString('en-US');
+}

@@ -1,0 +1,4 @@
+/** The views of a session: mount one into an element, hand it a model, dispose it. */
+export type { Change, Connection, IViewModel } from './model';
+export { type IExplorer, mountNotice } from './notice';
+export { mountExplorer } from './explorer';

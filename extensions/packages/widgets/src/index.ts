@@ -1,0 +1,53 @@
+/** What a notebook cell loads: an anywidget module that shows the explorer of one session. */
+import type { AnyModel } from '@anywidget/types';
+import { type Change, type IExplorer, type IViewModel, mountExplorer } from '@tvmlab/views';
+
+const LOST = 'The kernel restarted, so this session is gone. Run the cell again to get a new one.';
+
+/** anywidget's model behind the five methods that a view knows. */
+class WidgetModel implements IViewModel {
+  constructor(model: AnyModel) {
+    this._model = model;
+  }
+
+  get(key: string): unknown {
+    return this._model.get(key) as unknown;
+  }
+
+  set(key: string, value: unknown): void {
+    this._model.set(key, value);
+  }
+
+  save(): void {
+    this._model.save_changes();
+  }
+
+  send(message: object): void {
+    this._model.send(message);
+  }
+
+  onChange(listener: (change: Change) => void): () => void {
+    const onState = (): void => listener({ kind: 'state', key: 'state' });
+    const onMessage = (message: unknown): void => listener({ kind: 'message', message });
+    const onGone = (): void =>
+      listener({ kind: 'connection', connection: { state: 'gone', reason: LOST } });
+    this._model.on('change:state', onState);
+    this._model.on('msg:custom', onMessage);
+    // The widget manager says so when the kernel restarts or dies.
+    this._model.on('comm_live_update', onGone);
+    return () => {
+      this._model.off('change:state', onState);
+      this._model.off('msg:custom', onMessage);
+      this._model.off('comm_live_update', onGone);
+    };
+  }
+
+  private readonly _model: AnyModel;
+}
+
+function render({ model, el }: { model: AnyModel; el: HTMLElement }): () => void {
+  const explorer: IExplorer = mountExplorer(new WidgetModel(model), el);
+  return () => explorer.dispose();
+}
+
+export default { render };
