@@ -1,6 +1,6 @@
 """The loop-program representation: immutable expressions, statements, buffers, programs."""
 
-from .buffer import Buffer, Region, Scope
+from .buffer import Region
 from .expr import (
     FALSE,
     TRUE,
@@ -8,6 +8,7 @@ from .expr import (
     Binary,
     BinaryOp,
     Broadcast,
+    Buffer,
     Call,
     Cast,
     Compare,
@@ -20,6 +21,7 @@ from .expr import (
     Not,
     Ramp,
     Scalar,
+    Scope,
     Select,
     Var,
     as_expr,
@@ -39,7 +41,10 @@ from .expr import (
     ne,
     wrap_int,
 )
+from .naming import Names
 from .op_table import CALLS, CallInfo
+from .parser import parse, parse_expr, parse_stmt
+from .printer import Line, marked_text, to_lines, to_text
 from .program import Param, Program
 from .regions import infer_regions, make_block
 from .stmt import (
@@ -61,6 +66,7 @@ from .stmt import (
     is_noop,
     seq,
 )
+from .structural import structural_equal, structural_hash, structural_key
 from .traverse import (
     Node,
     child_fields,
@@ -80,10 +86,12 @@ __all__ = [
     "CALLS", "FALSE", "TRUE", "Alloc", "Annotations", "AnyExpr", "AnyStmt", "Binary", "BinaryOp",
     "Block", "BlockSymbol", "Broadcast", "Buffer", "Call", "CallInfo", "Cast", "Compare",
     "CompareOp", "Const", "Evaluate", "Expr", "ExprLike", "For", "If", "IterKind", "IterVar",
-    "Load", "Logic", "LoopKind", "Node", "Not", "Param", "Program", "Ramp", "Region", "Scalar",
-    "Scope", "Select", "Seq", "Stmt", "Store", "Var", "as_expr", "binary", "cast", "child_fields",
-    "child_stmts", "children", "compare", "conjunction", "conjuncts", "const", "const_int", "eq",
-    "fold_compare", "free_vars", "infer_regions", "is_const", "is_noop", "loads_of", "logic", "make_block", "map_children",
-    "maximum", "minimum", "ne", "replace_buffers", "seq", "substitute", "transform", "uses_var",
-    "walk", "with_body", "wrap_int",
+    "Line", "Load", "Logic", "LoopKind", "Names", "Node", "Not", "Param", "Program", "Ramp",
+    "Region", "Scalar", "Scope", "Select", "Seq", "Stmt", "Store", "Var", "as_expr", "binary",
+    "cast", "child_fields", "child_stmts", "children", "compare", "conjunction", "conjuncts",
+    "const", "const_int", "eq", "fold_compare", "free_vars", "infer_regions", "is_const", "is_noop",
+    "loads_of", "logic", "make_block", "map_children", "marked_text", "maximum", "minimum", "ne",
+    "parse", "parse_expr", "parse_stmt", "replace_buffers", "seq", "structural_equal",
+    "structural_hash", "structural_key", "substitute", "to_lines", "to_text", "transform",
+    "uses_var", "walk", "with_body", "wrap_int",
 ]  # fmt: skip

@@ -12,18 +12,13 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, Union
 
 from tvmlab.support import BOOL, FLOAT32, INDEX, DType, TypeMismatch, node, set_derived
 
+from .folding import BinaryOp, CompareOp, Scalar, fold_compare, fold_int, wrap_int
 from .op_table import CALLS
 
-if TYPE_CHECKING:
-    from .buffer import Buffer
-
-BinaryOp = Literal[
-    "add", "sub", "mul", "div", "floordiv", "floormod", "truncdiv", "truncmod",
-    "min", "max", "bitand", "bitor", "bitxor", "shl", "shr",
-]  # fmt: skip
-CompareOp = Literal["eq", "ne", "lt", "le", "gt", "ge"]
 LogicOp = Literal["and", "or"]
-Scalar: TypeAlias = Union[int, float, bool]
+Scope: TypeAlias = Literal["global", "local", "shared", "register"]
+"""Where a buffer lives. "local" is private to one iteration of the loops around it (stack or
+registers), "register" is one SSA value made by register promotion."""
 ExprLike: TypeAlias = Union["Expr", int, float, bool]
 
 
@@ -231,6 +226,25 @@ class Cast(Expr):
 
 
 @node
+class Buffer:
+    """A symbol for storage: row-major and compact, unless lowering has flattened it.
+
+    Two buffers with one name differ. A 0-d buffer has the shape `()` and one element.
+    """
+
+    name: str
+    shape: tuple[Expr, ...]
+    dtype: DType
+    scope: Scope = "global"
+
+    @property
+    def const_shape(self) -> tuple[int, ...] | None:
+        """The shape as integers if all of it is known, else None."""
+        sizes = [const_int(s) for s in self.shape]
+        return None if any(s is None for s in sizes) else tuple(s for s in sizes if s is not None)
+
+
+@node
 class Load(Expr):
     """An element of a buffer, or a vector of elements when an index is a vector.
 
@@ -326,7 +340,7 @@ def binary(op: BinaryOp, a: ExprLike, b: ExprLike) -> Expr:
             hint="use // (rounds down), te.truncdiv (rounds to zero), or cast to a float type first",
         )
     if isinstance(x, Const) and isinstance(y, Const):
-        folded = fold_binary(op, x, y)
+        folded = _fold(op, x, y)
         if folded is not None:
             return folded
     return Binary(op, x, y)
@@ -405,30 +419,6 @@ def const_int(e: Expr) -> int | None:
     return int(e.value) if isinstance(e, Const) and e.dtype.is_int else None
 
 
-def fold_binary(op: BinaryOp, a: Const, b: Const) -> Const | None:
-    """Evaluate an operation on two literals with the type's own arithmetic; None if undefined."""
-    if a.dtype.is_float or a.dtype.is_bool:
-        return None
-    x, y = int(a.value), int(b.value)
-    result = _fold_int(op, x, y)
-    return None if result is None else Const(wrap_int(result, a.dtype), a.dtype)
-
-
-def wrap_int(value: int, dtype: DType) -> int:
-    """Reduce an integer to the range of a type, as two's complement does."""
-    value &= (1 << dtype.bits) - 1
-    if dtype.kind == "int" and value >> (dtype.bits - 1):
-        value -= 1 << dtype.bits
-    return value
-
-
-def fold_compare(op: CompareOp, x: Scalar, y: Scalar) -> bool:
-    """Evaluate a comparison of two literals."""
-    return {
-        "eq": x == y, "ne": x != y, "lt": x < y, "le": x <= y, "gt": x > y, "ge": x >= y,
-    }[op]  # fmt: skip
-
-
 def access_lanes(buffer: Buffer, indices: tuple[Expr, ...], mask: Expr | None) -> int:
     """Check the indices of an access and return how many lanes it moves."""
     if len(indices) != len(buffer.shape):
@@ -448,21 +438,12 @@ def access_lanes(buffer: Buffer, indices: tuple[Expr, ...], mask: Expr | None) -
     return lanes
 
 
-def _fold_int(op: BinaryOp, x: int, y: int) -> int | None:
-    if op in ("floordiv", "floormod", "truncdiv", "truncmod"):
-        if y == 0:
-            return None
-        quotient = x // y
-        if op.startswith("trunc") and quotient < 0 and quotient * y != x:
-            quotient += 1
-        return quotient if op.endswith("div") else x - quotient * y
-    if op in ("shl", "shr"):
-        return None if y < 0 else (x << y if op == "shl" else x >> y)
-    table = {
-        "add": x + y, "sub": x - y, "mul": x * y, "min": min(x, y), "max": max(x, y),
-        "bitand": x & y, "bitor": x | y, "bitxor": x ^ y,
-    }  # fmt: skip
-    return table.get(op)
+def _fold(op: BinaryOp, a: Const, b: Const) -> Const | None:
+    """Evaluate an operation on two integer literals with the type's arithmetic; else None."""
+    if not a.dtype.is_int or a.dtype != b.dtype:
+        return None
+    result = fold_int(op, int(a.value), int(b.value))
+    return None if result is None else Const(wrap_int(result, a.dtype), a.dtype)
 
 
 def _pair(a: ExprLike, b: ExprLike) -> tuple[Expr, Expr]:

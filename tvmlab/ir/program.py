@@ -6,8 +6,7 @@ from typing import TypeAlias, Union
 
 from tvmlab.support import node
 
-from .buffer import Buffer
-from .expr import Var
+from .expr import Buffer, Var
 from .stmt import Annotations, Stmt
 
 Param: TypeAlias = Union[Buffer, Var]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .buffer import Buffer, Region
-from .expr import TRUE, Const, Expr, Load, Var, const
+from .buffer import Region
+from .expr import TRUE, Buffer, Const, Expr, Load, Var, const
 from .stmt import Alloc, Annotations, Block, BlockSymbol, For, IterVar, Stmt, Store
 from .traverse import uses_var, walk
 

@@ -6,8 +6,8 @@ from typing import Literal, TypeAlias, Union
 
 from tvmlab.support import ShapeError, TypeMismatch, node
 
-from .buffer import Buffer, Region
-from .expr import TRUE, Expr, Var, access_lanes
+from .buffer import Region
+from .expr import TRUE, Buffer, Expr, Var, access_lanes
 
 LoopKind: TypeAlias = Literal["serial", "parallel", "vectorized", "unrolled"]
 IterKind: TypeAlias = Literal["spatial", "reduce", "opaque"]

@@ -9,10 +9,11 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, TypeAlias, TypeVar, Union, cast
 
-from .buffer import Buffer, Region
+from .buffer import Region
 from .expr import (
     Binary,
     Broadcast,
+    Buffer,
     Call,
     Cast,
     Compare,

@@ -180,7 +180,7 @@ def _block(
 
     if not isinstance(op.body, Reduce):
         body: Stmt = Store(target, indices, plain(op.body))
-        return make_block(BlockSymbol(op.name), iters, loops, body)
+        return make_block(BlockSymbol(target.name), iters, loops, body)
     reduce = op.body
     current = Load(target, indices)
     combined = reduce.reducer.combine(current, plain(reduce.value))
@@ -189,7 +189,7 @@ def _block(
         combined = Select(where, combined, current)
     init = Store(target, indices, reduce.reducer.identity(tensor.dtype))
     return make_block(
-        BlockSymbol(op.name), iters, loops, Store(target, indices, combined), init=init
+        BlockSymbol(target.name), iters, loops, Store(target, indices, combined), init=init
     )
 
 

@@ -1,0 +1,41 @@
+"""Schedules: eager, reversible transformations of programs that never change what they compute."""
+
+from .actions import Action, Choice
+from .history import History, HistoryNode
+from .index import ProgramIndex, accesses, blocks_in, index_of
+from .kinds import block_kind
+from .refs import BlockRef, LoopRef
+from .registry import PRIMITIVES, Applied, ParamSpec, Primitive, primitive
+from .schedule import Schedule
+from .service import Attempt
+from .trace import Instruction, Step, Trace, read_json
+from .verdict import ALLOWED, Fix, RefusedError, Verdict
+
+__all__ = [
+    "ALLOWED",
+    "PRIMITIVES",
+    "Action",
+    "Applied",
+    "Attempt",
+    "BlockRef",
+    "Choice",
+    "Fix",
+    "History",
+    "HistoryNode",
+    "Instruction",
+    "LoopRef",
+    "ParamSpec",
+    "Primitive",
+    "ProgramIndex",
+    "RefusedError",
+    "Schedule",
+    "Step",
+    "Trace",
+    "Verdict",
+    "accesses",
+    "block_kind",
+    "blocks_in",
+    "index_of",
+    "primitive",
+    "read_json",
+]

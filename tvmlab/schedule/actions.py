@@ -1,0 +1,180 @@
+"""What can be done with a loop or block: every primitive for it, with default arguments, the
+choices for each argument, and a verdict. Menus show exactly this."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from tvmlab.ir import BlockSymbol, Buffer, For, Load, Program, Var, const_int
+
+from .index import ProgramIndex, accesses, index_of
+from .registry import PRIMITIVES, ParamSpec
+from .service import attempt
+from .verdict import Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A possible value of an argument, with the verdict of the step that would use it."""
+
+    label: str
+    value: Any
+    verdict: Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """A step that a menu offers.
+
+    Attributes
+    ----------
+    primitive, title, key
+        What it does, the words for it, and the key that does it at once.
+    args
+        Its arguments, with the best choice filled in.
+    params
+        The parameters that a form may ask for; empty if there is nothing to choose.
+    choices
+        For each such parameter with a closed set of values, those values with their verdicts.
+    verdict
+        May it be done with `args`?
+    """
+
+    primitive: str
+    title: str
+    key: str
+    args: dict[str, Any]
+    params: tuple[ParamSpec, ...]
+    choices: dict[str, tuple[Choice, ...]]
+    verdict: Verdict
+
+
+def loop_actions(program: Program, loop: Var) -> list[Action]:
+    """Every step that acts on or at a loop."""
+    index = index_of(program)
+    target = index.loops[loop]
+    actions = [
+        _with_factors(program, target),
+        *_moves(program, index, target),
+        _fuse(program, target),
+        *(_simple(program, name, {"loop": loop}) for name in ("vectorize", "unroll", "parallel")),
+    ]
+    if target.kind != "serial":
+        actions.append(_simple(program, "serial", {"loop": loop}))
+    blocks = list(index.blocks)
+    for name in ("compute_at", "reverse_compute_at"):
+        outside = [b for b in blocks if not index.is_under(index.blocks[b], target)]
+        if outside:
+            actions.append(_with_choice(program, name, {"loop": loop}, "block", outside))
+    inside = [b.symbol for b in index.blocks_under(target) if b.init is not None]
+    if inside:
+        actions.append(
+            _with_choice(program, "decompose_reduction", {"loop": loop}, "block", inside)
+        )
+    return [a for a in actions if a is not None]
+
+
+def block_actions(program: Program, block: BlockSymbol) -> list[Action]:
+    """Every step that acts on a block."""
+    index = index_of(program)
+    target = index.blocks[block]
+    around = [lp.var for lp in index.loops_around(target)]
+    read: list[Buffer] = list(
+        {a.buffer: None for a in accesses(target) if isinstance(a, Load)}
+    )
+    actions: list[Action] = []
+    if read:
+        actions.append(_with_choice(program, "cache_read", {"block": block}, "buffer", read))
+    actions += [
+        _simple(program, "cache_write", {"block": block}, ask=("scope",)),
+        _simple(program, "compute_inline", {"block": block}),
+        _simple(program, "reverse_compute_inline", {"block": block}),
+    ]
+    partners = {
+        "compute_at": index.consumers_of(target),
+        "reverse_compute_at": index.producers_of(target),
+    }
+    for name, others in partners.items():
+        loops = [lp.var for other in others for lp in index.loops_around(other)]
+        wanted = list(dict.fromkeys(v for v in loops if v not in around))
+        if wanted:
+            actions.append(_with_choice(program, name, {"block": block}, "loop", wanted))
+    if target.init is not None and around:
+        actions.append(
+            _with_choice(program, "decompose_reduction", {"block": block}, "loop", around)
+        )
+    return actions
+
+
+def _simple(
+    program: Program, name: str, args: dict[str, Any], *, ask: tuple[str, ...] = ()
+) -> Action:
+    spec = PRIMITIVES[name]
+    params = tuple(p for p in spec.params if p.name in ask)
+    choices = {
+        p.name: tuple(_choice(program, name, {**args, p.name: c}, p.name) for c in p.choices)
+        for p in params
+    }
+    verdict = attempt(program, name, args).verdict
+    return Action(name, spec.title, spec.key, args, params, choices, verdict)
+
+
+def _choice(program: Program, name: str, args: dict[str, Any], param: str) -> Choice:
+    value = args[param]
+    label = value if isinstance(value, str) else getattr(value, "name", str(value))
+    return Choice(label, value, attempt(program, name, args).verdict)
+
+
+def _with_choice(
+    program: Program, name: str, args: dict[str, Any], param: str, values: list[Any]
+) -> Action:
+    """An action whose one open argument takes the first value that is allowed."""
+    spec = PRIMITIVES[name]
+    choices = tuple(_choice(program, name, {**args, param: v}, param) for v in values)
+    best = next((c for c in choices if c.verdict), choices[0])
+    ordered = {p.name: best.value if p.name == param else args.get(p.name) for p in spec.params}
+    chosen = {k: v for k, v in ordered.items() if k == param or k in args}
+    params = tuple(p for p in spec.params if p.name not in args)
+    return Action(name, spec.title, spec.key, chosen, params, {param: choices}, best.verdict)
+
+
+def _with_factors(program: Program, loop: For) -> Action:
+    spec = PRIMITIVES["split"]
+    factor = preferred_factor(const_int(loop.extent))
+    args = {"loop": loop.var, "factors": (None, factor)}
+    verdict = attempt(program, "split", args).verdict
+    return Action("split", spec.title, spec.key, args, spec.params[1:], {}, verdict)
+
+
+def preferred_factor(extent: int | None) -> int:
+    """A split factor to propose: the largest of 16, 8, 4, 2 that divides, else a smaller one."""
+    if extent is None:
+        return 16
+    for factor in (16, 14, 8, 7, 6, 5, 4, 3, 2):
+        if extent % factor == 0 and factor < extent:
+            return factor
+    return min(4, extent)
+
+
+def _moves(program: Program, index: ProgramIndex, loop: For) -> Iterator[Action]:
+    """Swapping a loop with the one directly around it or directly inside it."""
+    outer = index.parent[loop]
+    if isinstance(outer, For):
+        args = {"loops": (loop.var, outer.var)}
+        verdict = attempt(program, "reorder", args).verdict
+        yield Action("reorder", f"move out of {outer.var.name}", "Shift+ArrowUp", args, (), {}, verdict)
+    if isinstance(loop.body, For):
+        args = {"loops": (loop.body.var, loop.var)}
+        verdict = attempt(program, "reorder", args).verdict
+        title = f"move into {loop.body.var.name}"
+        yield Action("reorder", title, "Shift+ArrowDown", args, (), {}, verdict)
+
+
+def _fuse(program: Program, loop: For) -> Action | None:
+    if not isinstance(loop.body, For):
+        return None
+    args = {"loops": (loop.var, loop.body.var)}
+    verdict = attempt(program, "fuse", args).verdict
+    return Action("fuse", f"fuse with {loop.body.var.name}", "f", args, (), {}, verdict)

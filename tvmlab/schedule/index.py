@@ -1,0 +1,151 @@
+"""Where everything is in a program: parents, loops by variable, blocks by symbol, accesses.
+
+Built once per program (programs are immutable) and kept as long as the program lives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from weakref import WeakKeyDictionary
+
+from tvmlab.arith import Bounds
+from tvmlab.ir import (
+    Block,
+    BlockSymbol,
+    Buffer,
+    For,
+    Load,
+    Program,
+    Seq,
+    Stmt,
+    Store,
+    Var,
+    child_stmts,
+    walk,
+)
+
+
+class ProgramIndex:
+    """Look-up tables of one program."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.parent: dict[Stmt, Stmt | None] = {}
+        self.loops: dict[Var, For] = {}
+        self.blocks: dict[BlockSymbol, Block] = {}
+        self.writers: dict[Buffer, list[Block]] = {}
+        self.readers: dict[Buffer, list[Block]] = {}
+        self.position: dict[Stmt, int] = {}
+        self._scan(program.body, None)
+
+    def _scan(self, stmt: Stmt, parent: Stmt | None) -> None:
+        self.parent[stmt] = parent
+        self.position[stmt] = len(self.position)
+        if isinstance(stmt, For):
+            self.loops[stmt.var] = stmt
+            self._scan(stmt.body, stmt)
+        elif isinstance(stmt, Seq):
+            for child in stmt.stmts:
+                self._scan(child, stmt)
+        elif isinstance(stmt, Block):
+            self.blocks[stmt.symbol] = stmt
+            self._note_accesses(stmt)
+
+    def _note_accesses(self, block: Block) -> None:
+        for table, kind in ((self.writers, Store), (self.readers, Load)):
+            for buffer in {n.buffer: None for n in accesses(block) if isinstance(n, kind)}:
+                table.setdefault(buffer, []).append(block)
+
+    def loops_around(self, stmt: Stmt) -> list[For]:
+        """The loops that enclose a statement, outermost first."""
+        found: list[For] = []
+        current = self.parent[stmt]
+        while current is not None:
+            if isinstance(current, For):
+                found.append(current)
+            current = self.parent[current]
+        return found[::-1]
+
+    def bounds_around(self, stmt: Stmt) -> Bounds:
+        """The ranges of the loop variables that enclose a statement."""
+        return Bounds.of({loop.var: loop.extent for loop in self.loops_around(stmt)})
+
+    def is_under(self, stmt: Stmt, ancestor: Stmt) -> bool:
+        """Whether `ancestor` is the statement itself or encloses it."""
+        current: Stmt | None = stmt
+        while current is not None:
+            if current is ancestor:
+                return True
+            current = self.parent[current]
+        return False
+
+    def blocks_under(self, stmt: Stmt) -> list[Block]:
+        """All blocks in a statement, in order."""
+        return list(blocks_in(stmt))
+
+    def consumers(self, buffer: Buffer) -> list[Block]:
+        """Blocks that read a buffer and do not also write it."""
+        writers = self.writers.get(buffer, [])
+        return [b for b in self.readers.get(buffer, []) if b not in writers]
+
+    def producers_of(self, block: Block) -> list[Block]:
+        """Blocks that write an intermediate buffer which this block reads."""
+        found: dict[Block, None] = {}
+        for access in accesses(block):
+            if isinstance(access, Load) and access.buffer in self.program.allocs:
+                found.update((w, None) for w in self.writers.get(access.buffer, []))
+        found.pop(block, None)
+        return list(found)
+
+    def consumers_of(self, block: Block) -> list[Block]:
+        """Blocks that read what this block writes."""
+        written = {n.buffer for n in accesses(block) if isinstance(n, Store)}
+        return list({c: None for buffer in written for c in self.consumers(buffer)})
+
+    def common_loops(self, *stmts: Stmt) -> list[For]:
+        """The loops that enclose all the statements, outermost first."""
+        chains = [self.loops_around(s) for s in stmts]
+        shared: list[For] = []
+        for level in zip(*chains, strict=False):
+            if any(loop is not level[0] for loop in level):
+                break
+            shared.append(level[0])
+        return shared
+
+    def child_holding(self, scope: For | None, stmt: Stmt) -> tuple[int, Stmt]:
+        """Position and statement of the child of a loop's body (or of the root) around `stmt`."""
+        body = self.program.body if scope is None else scope.body
+        for position, child in enumerate(child_stmts(body)):
+            if self.is_under(stmt, child):
+                return position, child
+        raise KeyError("the statement is not under that loop")
+
+
+_INDICES: WeakKeyDictionary[Program, ProgramIndex] = WeakKeyDictionary()
+
+
+def index_of(program: Program) -> ProgramIndex:
+    """The index of a program, made on first use."""
+    index = _INDICES.get(program)
+    if index is None:
+        index = _INDICES[program] = ProgramIndex(program)
+    return index
+
+
+def blocks_in(stmt: Stmt) -> Iterator[Block]:
+    """The blocks in a statement, in order; bodies of blocks are not searched."""
+    stack = [stmt]
+    while stack:
+        current = stack.pop()
+        if isinstance(current, Block):
+            yield current
+        elif isinstance(current, For):
+            stack.append(current.body)
+        elif isinstance(current, Seq):
+            stack.extend(reversed(current.stmts))
+
+
+def accesses(block: Block) -> list[Load | Store]:
+    """All loads and stores of a block, in init and body."""
+    roots = [block.body] if block.init is None else [block.init, block.body]
+    return [n for root in roots for n in walk(root) if isinstance(n, (Load, Store))]

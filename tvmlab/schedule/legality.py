@@ -1,0 +1,253 @@
+"""The structural rules that several primitives share. Each raises a refusal with its rule id.
+
+These rules answer in microseconds from the kinds of blocks and from how loops bind iteration
+variables. Exact dependences (for opaque blocks) are not guessed here: such blocks keep their order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tvmlab.arith import detect_iter_map
+from tvmlab.ir import (
+    Block,
+    Buffer,
+    Expr,
+    For,
+    Seq,
+    Stmt,
+    Store,
+    Var,
+    child_stmts,
+    conjunction,
+    conjuncts,
+    const_int,
+    walk,
+)
+
+from .index import ProgramIndex, accesses, blocks_in
+from .kinds import block_kind, single_store
+from .verdict import Fix, RefusedError, refuse, unsure
+
+
+def vars_of(e: Expr) -> set[Var]:
+    """The variables in an expression."""
+    return {n for n in walk(e) if isinstance(n, Var)}
+
+
+def binding_vars(block: Block, kind: str) -> set[Var]:
+    """The loop variables that bind a block's iteration variables of one kind."""
+    found: set[Var] = set()
+    for it, binding in zip(block.iters, block.bindings, strict=True):
+        if it.kind == kind:
+            found |= vars_of(binding)
+    return found
+
+
+def require_serial(loop: For, primitive: str) -> None:
+    """Refuse to restructure a loop that already has a kind of its own."""
+    if loop.kind != "serial":
+        raise refuse(
+            f"{primitive}.annotated",
+            f"cannot {primitive} {loop.var.name}: it is already {loop.kind}; "
+            f"{primitive} works on serial loops, so {primitive} before making it {loop.kind}",
+            subject=loop.var,
+        )
+
+
+def require_const_extent(loop: For, primitive: str) -> int:
+    """The extent of a loop as a number; refuse if it is only known at run time."""
+    extent = const_int(loop.extent)
+    if extent is None:
+        raise refuse(
+            f"{primitive}.symbolic-extent",
+            f"cannot {primitive} {loop.var.name}: its extent is known only at run time; "
+            f"split it by a constant and {primitive} the inner loop",
+            subject=loop.var,
+        )
+    return extent
+
+
+def require_ordinary_blocks(stmt: Stmt, primitive: str, loop: Var) -> list[Block]:
+    """The blocks under a statement; refuse if the order of one must be kept."""
+    blocks = list(blocks_in(stmt))
+    for block in blocks:
+        if block_kind(block) == "opaque":
+            raise unsure(
+                f"{primitive}.opaque",
+                f"cannot {primitive} {loop.name}: block {block.name} is neither element-wise nor "
+                f"a reduction by an associative operation, so the order of its iterations is kept",
+                subject=loop,
+            )
+    return blocks
+
+
+def is_private(index: ProgramIndex, buffer: Buffer, loop: For) -> bool:
+    """Whether each iteration of a loop has its own copy of an intermediate buffer.
+
+    True when every access lies under the loop: the primitives that move blocks keep what an
+    iteration reads inside what it wrote, and lowering then allocates the buffer inside the loop.
+    """
+    if buffer not in index.program.allocs:
+        return False
+    users = [*index.writers.get(buffer, []), *index.readers.get(buffer, [])]
+    return all(index.is_under(user, loop) for user in users)
+
+
+def require_independent(
+    index: ProgramIndex, loop: For, primitive: str, *, private_copies: bool
+) -> None:
+    """Refuse if two iterations of a loop may touch the same element and one of them writes.
+
+    Parameters
+    ----------
+    private_copies
+        Whether lowering gives each iteration its own copy of buffers used only inside the loop
+        (it does for parallel loops, not for the lanes of a vector).
+    """
+    for block in require_ordinary_blocks(loop, primitive, loop.var):
+        store = single_store(block)
+        assert store is not None
+        if private_copies and is_private(index, store.buffer, loop):
+            continue
+        if loop.var in binding_vars(block, "reduce"):
+            raise _reduction_race(index, loop, block, store, primitive)
+        _require_distinct_elements(index, loop, block, store, primitive)
+
+
+def _reduction_race(
+    index: ProgramIndex, loop: For, block: Block, store: Store, primitive: str
+) -> RefusedError:
+    place = ", ".join("0" for _ in store.indices)
+    name = loop.var.name
+    verb = "run side by side" if primitive == "parallel" else "sit in the lanes of one vector"
+    witness = f"{name}=0 and {name}=1 both update {store.buffer.name}[{place}]"
+    return refuse(
+        f"{primitive}.reduction",
+        f"cannot {primitive} {name}: it is a reduction loop of block {block.name}, so two of its "
+        f"iterations add into the same element and must not {verb}",
+        witness=witness,
+        fixes=_spatial_alternatives(index, loop, block, primitive),
+        subject=loop.var,
+    )
+
+
+def _spatial_alternatives(
+    index: ProgramIndex, loop: For, block: Block, primitive: str
+) -> tuple[Fix, ...]:
+    """The same primitive on a spatial loop of the block, where that is possible."""
+    spatial = binding_vars(block, "spatial")
+    candidates = [lp for lp in index.loops_around(block) if lp.var in spatial]
+    if primitive == "vectorize":
+        candidates = candidates[::-1]
+    for other in candidates:
+        if other.kind != "serial" or other is loop:
+            continue
+        try:
+            require_independent(index, other, primitive, private_copies=primitive == "parallel")
+            if primitive == "vectorize":
+                require_const_extent(other, primitive)
+        except RefusedError:
+            continue
+        title = f"{primitive} {other.var.name} instead, which is a spatial loop"
+        return (Fix(title, ((primitive, {"loop": other.var}),)),)
+    return ()
+
+
+def _require_distinct_elements(
+    index: ProgramIndex, loop: For, block: Block, store: Store, primitive: str
+) -> None:
+    spatial, reducing = binding_vars(block, "spatial"), binding_vars(block, "reduce")
+    name, extent = loop.var.name, const_int(loop.extent)
+    if extent == 1:
+        return
+    if loop.var not in spatial:
+        raise refuse(
+            f"{primitive}.same-element",
+            f"cannot {primitive} {name}: block {block.name} does not depend on {name}, so every "
+            f"iteration would write the same elements of {store.buffer.name}",
+            witness=f"{name}=0 and {name}=1 write the same element of {store.buffer.name}",
+            subject=loop.var,
+        )
+    loops = [lp for lp in index.loops_around(block) if lp.var not in reducing]
+    bindings = [
+        b for it, b in zip(block.iters, block.bindings, strict=True) if it.kind == "spatial"
+    ]
+    extents = [it.extent for it in block.iters if it.kind == "spatial"]
+    used = [lp for lp in loops if lp.var in spatial]
+    mapping = detect_iter_map(
+        bindings, [(lp.var, lp.extent) for lp in used], extents, _spatial_part(block, spatial)
+    )
+    if (spatial & reducing) or not mapping.injective:
+        raise unsure(
+            f"{primitive}.overlap",
+            f"cannot {primitive} {name}: it could not be shown that its iterations write different "
+            f"elements of {store.buffer.name} in block {block.name}",
+            subject=loop.var,
+        )
+
+
+def _spatial_part(block: Block, spatial: set[Var]) -> Expr:
+    return conjunction([c for c in conjuncts(block.predicate) if vars_of(c) <= spatial])
+
+
+def require_chain(index: ProgramIndex, loops: Sequence[For], primitive: str) -> list[For]:
+    """The loops of one nest from the outermost to the innermost of those given, none branching."""
+    ordered = sorted(loops, key=lambda lp: len(index.loops_around(lp)))
+    top, bottom = ordered[0], ordered[-1]
+    chain = [lp for lp in (*index.loops_around(bottom), bottom)]
+    if any(lp not in chain for lp in ordered):
+        stray = next(lp for lp in ordered if lp not in chain)
+        raise refuse(
+            f"{primitive}.not-nested",
+            f"cannot {primitive}: {stray.var.name} and {bottom.var.name} are not in one nest; "
+            f"neither loop is inside the other",
+            subject=stray.var,
+        )
+    chain = chain[chain.index(top) :]
+    for outer, inner in zip(chain, chain[1:], strict=False):
+        if outer.body is not inner:
+            others = [b.name for s in _siblings(outer, inner) for b in blocks_in(s)]
+            raise refuse(
+                f"{primitive}.not-perfect",
+                f"cannot {primitive} across {outer.var.name}: besides {inner.var.name} it also "
+                f"contains block {', '.join(others)}, which would have to move too",
+                subject=outer.var,
+            )
+    return chain
+
+
+def _siblings(outer: For, inner: For) -> list[Stmt]:
+    return [s for s in child_stmts(outer.body) if not _contains(s, inner)]
+
+
+def _contains(stmt: Stmt, target: Stmt) -> bool:
+    if stmt is target:
+        return True
+    if isinstance(stmt, For):
+        return _contains(stmt.body, target)
+    return isinstance(stmt, Seq) and any(_contains(s, target) for s in stmt.stmts)
+
+
+def sole_writer(index: ProgramIndex, buffer: Buffer, block: Block, primitive: str) -> None:
+    """Refuse if a block is not the only one that writes its buffer."""
+    others = [w.name for w in index.writers.get(buffer, []) if w is not block]
+    if others:
+        raise refuse(
+            f"{primitive}.two-writers",
+            f"cannot {primitive} {block.name}: {buffer.name} is also written by "
+            f"{', '.join(others)}, so {primitive} first and decompose the reduction after it",
+            subject=block.symbol,
+        )
+
+
+def written_buffer(block: Block, primitive: str) -> Buffer:
+    """The one buffer a block writes."""
+    written = {n.buffer: None for n in accesses(block) if isinstance(n, Store)}
+    if len(written) != 1:
+        raise refuse(
+            f"{primitive}.outputs",
+            f"cannot {primitive} {block.name}: it writes {len(written)} buffers",
+            subject=block.symbol,
+        )
+    return next(iter(written))

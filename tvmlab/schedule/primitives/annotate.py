@@ -1,0 +1,181 @@
+"""How a loop runs: vectorize, unroll, parallel, and back to serial."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tvmlab.ir import For, LoopKind, Program, Var, const_int, walk
+
+from ..index import ProgramIndex, index_of
+from ..legality import require_const_extent, require_independent
+from ..registry import Applied, ParamSpec, primitive
+from ..rewrite import replace_stmts
+from ..verdict import Fix, refuse
+
+MAX_UNROLL = 4096
+"""Iterations (over all unrolled loops of one nest) that may be written out."""
+
+_LOOP = ParamSpec("loop", "loop", "the loop")
+
+
+@primitive("vectorize", "vectorize", "v", _LOOP)
+def vectorize(program: Program, loop: Var) -> Applied:
+    """Run the iterations of a loop in the lanes of vectors.
+
+    The iterations must write different elements and the extent must be a constant; an extent that
+    is no multiple of the vector width gets a narrower or masked remainder.
+
+    Before::
+
+        for j in range(16):
+            C[j] = A[j] + B[j]
+
+    After `vectorize(j)`::
+
+        for j in vectorized(16):
+            C[j] = A[j] + B[j]
+    """
+    index = index_of(program)
+    target = index.loops[loop]
+    _require_serial_for(target, "vectorize")
+    extent = require_const_extent(target, "vectorize")
+    if extent > MAX_UNROLL:
+        raise refuse(
+            "vectorize.too-long",
+            f"cannot vectorize {loop.name}: {extent} lanes are too many to write out",
+            fixes=(_split_fix(loop, 16, "vectorize"),),
+            subject=loop,
+        )
+    _refuse_kinds_inside(target, "vectorize", ("parallel", "vectorized"))
+    _refuse_vector_around(index, target, "vectorize")
+    require_independent(index, target, "vectorize", private_copies=False)
+    return _set_kind(program, target, "vectorized")
+
+
+@primitive("unroll", "unroll", "u", _LOOP)
+def unroll(program: Program, loop: Var) -> Applied:
+    """Write out the iterations of a loop one after another.
+
+    Before::
+
+        for i in range(2):
+            C[i] = A[i]
+
+    After `unroll(i)`, once lowered::
+
+        C[0] = A[0]
+        C[1] = A[1]
+    """
+    index = index_of(program)
+    target = index.loops[loop]
+    _require_serial_for(target, "unroll")
+    copies = require_const_extent(target, "unroll")
+    unrolled = [lp for lp in _loops_in(target) if lp.kind == "unrolled"]
+    for other in [*index.loops_around(target), *unrolled]:
+        if other.kind == "unrolled":
+            copies *= const_int(other.extent) or 1
+    if copies > MAX_UNROLL:
+        raise refuse(
+            "unroll.too-long",
+            f"cannot unroll {loop.name}: {copies} copies of its body would be written out, more "
+            f"than the limit of {MAX_UNROLL}",
+            fixes=(_split_fix(loop, 8, "unroll"),) if not unrolled else (),
+            subject=loop,
+        )
+    return _set_kind(program, target, "unrolled")
+
+
+@primitive("parallel", "parallel", "p", _LOOP)
+def parallel(program: Program, loop: Var) -> Applied:
+    """Share the iterations of a loop out to threads.
+
+    The iterations must not touch the same element of a buffer when one of them writes it.
+
+    Before::
+
+        for i in range(64):
+            C[i] = A[i] * 2
+
+    After `parallel(i)`::
+
+        for i in parallel(64):
+            C[i] = A[i] * 2
+    """
+    index = index_of(program)
+    target = index.loops[loop]
+    _require_serial_for(target, "parallel")
+    _refuse_vector_around(index, target, "parallel")
+    require_independent(index, target, "parallel", private_copies=True)
+    return _set_kind(program, target, "parallel")
+
+
+@primitive("serial", "back to serial", "", _LOOP)
+def serial(program: Program, loop: Var) -> Applied:
+    """Take back vectorize, unroll or parallel: the loop runs its iterations one by one.
+
+    Before::
+
+        for i in parallel(64): ...
+
+    After `serial(i)`::
+
+        for i in range(64): ...
+    """
+    target = index_of(program).loops[loop]
+    if target.kind == "serial":
+        raise refuse("serial.already", f"{loop.name} is a serial loop already", subject=loop)
+    return _set_kind(program, target, "serial")
+
+
+def _set_kind(program: Program, loop: For, kind: LoopKind) -> Applied:
+    return Applied(replace_stmts(program, {loop: replace(loop, kind=kind)}))
+
+
+def _require_serial_for(loop: For, primitive: str) -> None:
+    if loop.kind != "serial":
+        raise refuse(
+            f"{primitive}.annotated",
+            f"cannot {primitive} {loop.var.name}: it is already {loop.kind}",
+            fixes=(
+                Fix(
+                    f"make {loop.var.name} serial, then {primitive} it",
+                    (("serial", {"loop": loop.var}), (primitive, {"loop": loop.var})),
+                ),
+            )
+            if primitive not in loop.kind
+            else (),
+            subject=loop.var,
+        )
+
+
+def _loops_in(loop: For) -> list[For]:
+    return [n for n in walk(loop.body) if isinstance(n, For)]
+
+
+def _refuse_kinds_inside(loop: For, primitive: str, kinds: tuple[LoopKind, ...]) -> None:
+    for inner in _loops_in(loop):
+        if inner.kind in kinds:
+            raise refuse(
+                f"{primitive}.{inner.kind}-inside",
+                f"cannot {primitive} {loop.var.name}: the {inner.kind} loop {inner.var.name} is "
+                f"inside it",
+                subject=loop.var,
+            )
+
+
+def _refuse_vector_around(index: ProgramIndex, loop: For, primitive: str) -> None:
+    for outer in index.loops_around(loop):
+        if outer.kind == "vectorized":
+            raise refuse(
+                f"{primitive}.in-vector",
+                f"cannot {primitive} {loop.var.name}: it is inside the vectorized loop "
+                f"{outer.var.name}",
+                subject=loop.var,
+            )
+
+
+def _split_fix(loop: Var, factor: int, primitive: str) -> Fix:
+    return Fix(
+        f"split {loop.name} by {factor} and {primitive} the inner loop",
+        (("split", {"loop": loop, "factors": (None, factor)}), (primitive, {"loop": "$1"})),
+    )

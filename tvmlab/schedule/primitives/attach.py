@@ -1,0 +1,315 @@
+"""Where a block is computed: compute_at (producer to consumer), reverse_compute_at (the reverse)."""
+
+from __future__ import annotations
+
+from math import prod
+
+from tvmlab.arith import detect_iter_map
+from tvmlab.ir import (
+    Block,
+    BlockSymbol,
+    Buffer,
+    For,
+    Load,
+    Program,
+    Store,
+    Var,
+    const,
+    const_int,
+)
+
+from ..index import ProgramIndex, accesses, index_of
+from ..kinds import block_kind, plain_iters, single_store
+from ..legality import binding_vars, sole_writer, vars_of, written_buffer
+from ..registry import Applied, ParamSpec, primitive
+from ..rewrite import insert_at, remove_stmt
+from ..verdict import refuse, unsure
+from ..windows import Span, cover_window, covers, touched_window
+
+
+@primitive(
+    "compute_at", "compute at", "a",
+    ParamSpec("block", "block", "the producer to move"),
+    ParamSpec("loop", "loop", "the loop of its consumers to compute it in"),
+)  # fmt: skip
+def compute_at(program: Program, block: BlockSymbol, loop: Var) -> Applied:
+    """Compute a producer inside a loop of its consumers, only the part each iteration needs.
+
+    Before::
+
+        for i in range(64):
+            B[i] = A[i] * 2
+        for i in range(64):
+            C[i] = B[i] + B[i + 1]
+
+    After `compute_at("B", i)`::
+
+        for i in range(64):
+            for i_1 in range(2):
+                B[i + i_1] = A[i + i_1] * 2
+            C[i] = B[i] + B[i + 1]
+    """
+    index = index_of(program)
+    producer, target = index.blocks[block], index.loops[loop]
+    buffer = _require_movable_producer(index, producer, target)
+    consumers = index.consumers(buffer)
+    position = _place_for_producer(index, producer, consumers, target)
+    window = touched_window(index, consumers, buffer, Load, target)
+    env = index.bounds_around(target).bind_loop(loop, target.extent)
+    nest = cover_window(producer, buffer, window, env)
+    placed = insert_at(program, target, position, nest.stmt)
+    moved = remove_stmt(placed, producer)
+    _require_covered_reads(moved, block, "compute_at")
+    return Applied(moved, nest.loops)
+
+
+def _require_movable_producer(index: ProgramIndex, producer: Block, target: For) -> Buffer:
+    name, loop = producer.name, target.var.name
+    if index.is_under(producer, target):
+        raise refuse(
+            "compute_at.itself",
+            f"cannot compute {name} at {loop}: {loop} is one of its own loops, and a block cannot "
+            f"be attached to itself",
+            subject=target.var,
+        )
+    buffer = written_buffer(producer, "compute_at")
+    if buffer not in index.program.allocs:
+        raise refuse(
+            "compute_at.output",
+            f"cannot compute {name} at {loop}: {buffer.name} is an output of the program and must "
+            f"be written whole; use reverse_compute_at to move it to a loop of its producer",
+            subject=producer.symbol,
+        )
+    sole_writer(index, buffer, producer, "compute_at")
+    if block_kind(producer) == "opaque":
+        raise unsure(
+            "compute_at.opaque",
+            f"cannot compute {name} at {loop}: it is neither element-wise nor a reduction",
+            subject=producer.symbol,
+        )
+    _refuse_vector_scope(index, target, name, "compute_at")
+    return buffer
+
+
+def _refuse_vector_scope(index: ProgramIndex, target: For, name: str, primitive: str) -> None:
+    for scope in (*index.loops_around(target), target):
+        if scope.kind == "vectorized":
+            raise refuse(
+                f"{primitive}.in-vector",
+                f"cannot compute {name} at {target.var.name}: {scope.var.name} is vectorized, and "
+                f"a block inside it would run once per lane; attach it to a loop further out, or "
+                f"attach it before vectorizing",
+                subject=target.var,
+            )
+
+
+def _place_for_producer(
+    index: ProgramIndex, producer: Block, consumers: list[Block], target: For
+) -> int:
+    """The position in the loop's body: before the first consumer, after all it needs."""
+    name, loop = producer.name, target.var.name
+    if not consumers:
+        raise refuse(
+            "compute_at.no-consumer",
+            f"cannot compute {name} at {loop}: no block reads it",
+            subject=producer.symbol,
+        )
+    outside = [c.name for c in consumers if not index.is_under(c, target)]
+    if outside:
+        raise refuse(
+            "compute_at.consumer-outside",
+            f"cannot compute {name} at {loop}: its consumer {', '.join(outside)} is outside "
+            f"{loop} and would not find the values",
+            subject=target.var,
+        )
+    position = min(index.child_holding(target, c)[0] for c in consumers)
+    for needed in index.producers_of(producer):
+        late = (
+            index.is_under(needed, target) and index.child_holding(target, needed)[0] >= position
+        )
+        if late:
+            raise refuse(
+                "compute_at.order",
+                f"cannot compute {name} at {loop}: it needs {needed.name}, which is computed there "
+                f"only later",
+                subject=target.var,
+            )
+    return position
+
+
+def _require_covered_reads(program: Program, moved: BlockSymbol, primitive: str) -> None:
+    """After a move: everything the block reads was written before it, in the same iteration."""
+    index = index_of(program)
+    block = index.blocks[moved]
+    for needed in index.producers_of(block):
+        buffer = written_buffer(needed, primitive)
+        before = index.position[needed] < index.position[block]
+        if not before or not covers(index, needed, block, buffer):
+            raise refuse(
+                f"{primitive}.uncovered",
+                f"cannot move {block.name} there: it reads {buffer.name}, and at that place "
+                f"{needed.name} has not computed all of what it needs",
+                subject=block.symbol,
+            )
+
+
+@primitive(
+    "reverse_compute_at", "reverse compute at", "r",
+    ParamSpec("block", "block", "the consumer to move"),
+    ParamSpec("loop", "loop", "the loop of its producers to compute it in"),
+)  # fmt: skip
+def reverse_compute_at(program: Program, block: BlockSymbol, loop: Var) -> Applied:
+    """Compute a consumer inside a loop of its producer, on the part that is ready there.
+
+    Before::
+
+        for i, k in grid(64, 32):
+            B[i] += A[i, k]
+        for i in range(64):
+            C[i] = max(B[i], 0)
+
+    After `reverse_compute_at("C", i)`::
+
+        for i in range(64):
+            for k in range(32):
+                B[i] += A[i, k]
+            C[i] = max(B[i], 0)
+    """
+    index = index_of(program)
+    consumer, target = index.blocks[block], index.loops[loop]
+    producers = _require_movable_consumer(index, consumer, target)
+    env = index.bounds_around(target).bind_loop(loop, target.extent)
+    spans: dict[Var, Span] = {}
+    for producer in producers:
+        spans.update(_ready_spans(index, consumer, producer, target))
+    written = written_buffer(consumer, "reverse_compute_at")
+    store = single_store(consumer)
+    assert store is not None
+    window = [
+        spans.get(v, Span(const(0), size)) if isinstance(v, Var) else Span(const(0), size)
+        for v, size in zip(store.indices, written.shape, strict=True)
+    ]
+    _require_plain_store(consumer, store, spans)
+    nest = cover_window(consumer, written, window, env)
+    position = 1 + max(index.child_holding(target, p)[0] for p in producers)
+    moved = remove_stmt(insert_at(program, target, position, nest.stmt), consumer)
+    _require_covered_reads(moved, block, "reverse_compute_at")
+    _require_covered_consumers(moved, block, written)
+    return Applied(moved, nest.loops)
+
+
+def _require_movable_consumer(index: ProgramIndex, consumer: Block, target: For) -> list[Block]:
+    name, loop = consumer.name, target.var.name
+    if index.is_under(consumer, target):
+        raise refuse(
+            "reverse_compute_at.itself",
+            f"cannot compute {name} at {loop}: {loop} is one of its own loops, and a block cannot "
+            f"be attached to itself",
+            subject=target.var,
+        )
+    if block_kind(consumer) != "complete":
+        raise refuse(
+            "reverse_compute_at.reduction",
+            f"cannot compute {name} at {loop}: only element-wise blocks can follow their producer",
+            subject=consumer.symbol,
+        )
+    _refuse_vector_scope(index, target, name, "reverse_compute_at")
+    producers = [p for p in index.producers_of(consumer) if index.is_under(p, target)]
+    if not producers:
+        raise refuse(
+            "reverse_compute_at.no-producer",
+            f"cannot compute {name} at {loop}: none of what it reads is computed in {loop}",
+            subject=target.var,
+        )
+    outer = {lp.var for lp in (*index.loops_around(target), target)}
+    for producer in producers:
+        unfinished = binding_vars(producer, "reduce") & outer
+        if unfinished:
+            raise refuse(
+                "reverse_compute_at.unfinished",
+                f"cannot compute {name} at {loop}: the sum in {producer.name} is finished only "
+                f"after its reduction loop {next(iter(unfinished)).name} has ended; choose a loop "
+                f"outside it",
+                subject=target.var,
+            )
+    return producers
+
+
+def _ready_spans(
+    index: ProgramIndex, consumer: Block, producer: Block, target: For
+) -> dict[Var, Span]:
+    """For each iteration variable of the consumer, the run of values whose inputs are ready."""
+    buffer = written_buffer(producer, "reverse_compute_at")
+    reads = [a for a in accesses(consumer) if isinstance(a, Load) and a.buffer is buffer]
+    variables = plain_iters(reads[0].indices)
+    same = all(plain_iters(r.indices) == variables for r in reads)
+    if variables is None or not same:
+        raise refuse(
+            "reverse_compute_at.shifted",
+            f"cannot compute {consumer.name} at {target.var.name}: it reads {buffer.name} at other "
+            f"places than the element it computes, so values of two iterations would be needed",
+            subject=target.var,
+        )
+    _require_exact_tiles(index, producer, buffer, target)
+    window = touched_window(index, [producer], buffer, Store, target)
+    return dict(zip(variables, window, strict=True))
+
+
+def _require_exact_tiles(
+    index: ProgramIndex, producer: Block, buffer: Buffer, target: For
+) -> None:
+    """Each iteration at the loop finishes a full box of the buffer, and no two the same part."""
+    spatial = binding_vars(producer, "spatial")
+    loops = index.loops_around(producer)
+    fixed = {lp.var for lp in (*index.loops_around(target), target)}
+    used = [lp for lp in loops if lp.var in spatial]
+    pairs = [
+        (b, it.extent)
+        for it, b in zip(producer.iters, producer.bindings, strict=True)
+        if it.kind == "spatial"
+    ]
+    mapping = detect_iter_map(
+        [b for b, _ in pairs],
+        [(lp.var, lp.extent) for lp in used],
+        [e for _, e in pairs],
+        producer.predicate,
+    )
+    idle = [lp for lp in loops if lp.var in fixed - spatial and const_int(lp.extent) != 1]
+    window = touched_window(index, [producer], buffer, Store, target)
+    inner = prod(const_int(lp.extent) or 0 for lp in used if lp.var not in fixed)
+    box = prod(const_int(s.extent) or -1 for s in window)
+    whole = all(s.is_whole(size) for s, size in zip(window, buffer.shape, strict=True))
+    exact = inner == box or (whole and not (spatial & fixed))
+    if not mapping.injective or not exact or idle:
+        raise unsure(
+            "reverse_compute_at.not-tiles",
+            f"cannot compute a consumer of {producer.name} at {target.var.name}: the iterations of "
+            f"{target.var.name} do not finish separate rectangular parts of {buffer.name}",
+            subject=target.var,
+        )
+
+
+def _require_plain_store(consumer: Block, store: Store, spans: dict[Var, Span]) -> None:
+    if plain_iters(store.indices) is None and any(
+        vars_of(i) & spans.keys() for i in store.indices
+    ):
+        raise unsure(
+            "reverse_compute_at.layout",
+            f"cannot move {consumer.name}: it writes {store.buffer.name} at computed indices",
+            subject=consumer.symbol,
+        )
+
+
+def _require_covered_consumers(program: Program, moved: BlockSymbol, buffer: Buffer) -> None:
+    index = index_of(program)
+    block = index.blocks[moved]
+    for reader in index.consumers(buffer):
+        after = index.position[reader] > index.position[block]
+        if not after or not covers(index, block, reader, buffer):
+            raise refuse(
+                "reverse_compute_at.consumer",
+                f"cannot move {block.name} there: {reader.name} reads {buffer.name} before all of "
+                f"it is computed",
+                subject=moved,
+            )
+

@@ -1,0 +1,183 @@
+"""Staging through other memory: cache_read and cache_write."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from tvmlab.arith import Bounds
+from tvmlab.ir import (
+    Block,
+    BlockSymbol,
+    Buffer,
+    Expr,
+    For,
+    IterVar,
+    Load,
+    Program,
+    Scope,
+    Stmt,
+    Store,
+    Var,
+    const,
+    make_block,
+    transform,
+)
+from tvmlab.support import Namer
+
+from ..index import ProgramIndex, accesses, index_of
+from ..legality import written_buffer
+from ..registry import Applied, ParamSpec, primitive
+from ..rewrite import insert_at, remake_block, replace_stmts, with_alloc
+from ..verdict import refuse
+from ..windows import Span, cover_window, touched_window
+
+_SCOPES = ("local", "global", "shared")
+_SCOPE = ParamSpec("scope", "choice", "the memory to stage in", _SCOPES, "local", required=False)
+
+
+@primitive(
+    "cache_read", "cache read", "c",
+    ParamSpec("block", "block", "the block whose reads are staged"),
+    ParamSpec("buffer", "buffer", "what it reads"),
+    _SCOPE,
+)  # fmt: skip
+def cache_read(
+    program: Program, block: BlockSymbol, buffer: Buffer, scope: Scope = "local"
+) -> Applied:
+    """Copy what a block reads into a buffer of its own first, and let the block read the copy.
+
+    The copy is a block that can be moved to a loop with `compute_at`.
+
+    Before::
+
+        C[i] = A[i] * 2
+
+    After `cache_read("C", "A", "local")`::
+
+        A_local[i] = A[i]
+        ...
+        C[i] = A_local[i] * 2
+    """
+    index = index_of(program)
+    reader = index.blocks[block]
+    if all(a.buffer is not buffer for a in accesses(reader) if isinstance(a, Load)):
+        raise refuse(
+            "cache_read.not-read",
+            f"cannot cache {buffer.name} for {reader.name}: it does not read {buffer.name}",
+            subject=block,
+        )
+    if any(a.buffer is buffer for a in accesses(reader) if isinstance(a, Store)):
+        raise refuse(
+            "cache_read.own-output",
+            f"cannot cache {buffer.name} for {reader.name}: the block also writes it; "
+            f"use cache_write to accumulate in other memory",
+            subject=block,
+        )
+    cached = _twin(program, buffer, scope)
+    shared = index.common_loops(reader, *index.writers.get(buffer, [reader])[:1])
+    home = shared[-1] if shared and buffer in index.writers else None
+    window = touched_window(index, [reader], buffer, Load, home)
+    if home is None:
+        window = _whole(buffer)
+    copy = _copy_nest(index, program, buffer, cached, home, window)
+    position = index.child_holding(home, reader)[0]
+    redirected = replace_stmts(program, {reader: _redirect(reader, buffer, cached, Load)})
+    new_home = None if home is None else index_of(redirected).loops[home.var]
+    result = insert_at(redirected, new_home, position, copy)
+    return Applied(with_alloc(result, cached), (_symbol_in(copy),))
+
+
+@primitive(
+    "cache_write", "cache write", "w",
+    ParamSpec("block", "block", "the block whose result is staged"),
+    _SCOPE,
+)  # fmt: skip
+def cache_write(program: Program, block: BlockSymbol, scope: Scope = "local") -> Applied:
+    """Let a block write a buffer of its own, copied to the real one afterwards.
+
+    The copy is a block that can be moved to a loop with `reverse_compute_at`.
+
+    Before::
+
+        C[i] += A[i, k]
+
+    After `cache_write("C", "local")`::
+
+        C_local[i] += A[i, k]
+        ...
+        C[i] = C_local[i]
+    """
+    index = index_of(program)
+    writer = index.blocks[block]
+    buffer = written_buffer(writer, "cache_write")
+    cached = _twin(program, buffer, scope)
+    writers = index.writers[buffer]
+    shared = index.common_loops(*writers, *index.consumers(buffer))
+    home = shared[-1] if shared and index.consumers(buffer) else None
+    window = _whole(buffer)
+    if home is not None:
+        window = touched_window(index, writers, buffer, Store, home)
+    copy = _copy_nest(index, program, cached, buffer, home, window)
+    position = 1 + max(index.child_holding(home, w)[0] for w in writers)
+    moved: dict[Stmt, Stmt] = {
+        w: _redirect(_redirect(w, buffer, cached, Store), buffer, cached, Load) for w in writers
+    }
+    redirected = replace_stmts(program, moved)
+    new_home = None if home is None else index_of(redirected).loops[home.var]
+    result = insert_at(redirected, new_home, position, copy)
+    return Applied(with_alloc(result, cached), (_symbol_in(copy),))
+
+
+def _twin(program: Program, buffer: Buffer, scope: Scope) -> Buffer:
+    """A new buffer like another one in another scope, with a name of its own."""
+    taken = [b.name for b in program.buffers] + [s.name for s in index_of(program).blocks]
+    return Buffer(Namer(taken).fresh(f"{buffer.name}_{scope}"), buffer.shape, buffer.dtype, scope)
+
+
+def _whole(buffer: Buffer) -> list[Span]:
+    return [Span(const(0), size) for size in buffer.shape]
+
+
+def _copy_nest(
+    index: ProgramIndex,
+    program: Program,
+    source: Buffer,
+    target: Buffer,
+    home: For | None,
+    window: Sequence[Span],
+) -> Stmt:
+    """A block that copies a window of one buffer to another, with its loops."""
+    iters = [IterVar(Var(f"vax{n}"), size, "spatial") for n, size in enumerate(source.shape)]
+    indices: tuple[Expr, ...] = tuple(it.var for it in iters)
+    is_write_back = target in program.buffers
+    symbol = BlockSymbol(_write_back_name(program, target) if is_write_back else target.name)
+    block = make_block(symbol, iters, indices, Store(target, indices, Load(source, indices)))
+    env = Bounds.of({})
+    if home is not None:
+        env = index.bounds_around(home).bind_loop(home.var, home.extent)
+    return cover_window(block, target, window, env).stmt
+
+
+def _write_back_name(program: Program, target: Buffer) -> str:
+    taken = [s.name for s in index_of(program).blocks]
+    return Namer(taken).fresh(f"{target.name}_write")
+
+
+def _symbol_in(stmt: Stmt) -> BlockSymbol:
+    while isinstance(stmt, For):
+        stmt = stmt.body
+    assert isinstance(stmt, Block)
+    return stmt.symbol
+
+
+def _redirect(block: Block, old: Buffer, new: Buffer, kind: type[Load] | type[Store]) -> Block:
+    """The block with its loads (or stores) of one buffer going to another."""
+
+    def visit(current: Expr | Stmt) -> Expr | Stmt:
+        if isinstance(current, kind) and current.buffer is old:
+            return replace(current, buffer=new)
+        return current
+
+    init = None if block.init is None else transform(block.init, visit)
+    return remake_block(block, body=transform(block.body, visit), init=init)

@@ -1,0 +1,130 @@
+"""Separating a reduction from the setting of its start value."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tvmlab.ir import (
+    Block,
+    BlockSymbol,
+    For,
+    IterVar,
+    Program,
+    Stmt,
+    Var,
+    conjunction,
+    conjuncts,
+    make_block,
+    seq,
+    substitute,
+)
+from tvmlab.support import Namer
+
+from ..index import ProgramIndex, index_of
+from ..legality import binding_vars, vars_of
+from ..registry import Applied, ParamSpec, primitive
+from ..rewrite import remake_block, replace_stmts
+from ..verdict import refuse
+
+
+@primitive(
+    "decompose_reduction", "decompose reduction", "d",
+    ParamSpec("block", "block", "the reduction"),
+    ParamSpec("loop", "loop", "the loop before which the start value is set"),
+)  # fmt: skip
+def decompose_reduction(program: Program, block: BlockSymbol, loop: Var) -> Applied:
+    """Set the start value of a reduction in a block of its own, before a loop.
+
+    Before::
+
+        for i in range(64):
+            for k in range(32):
+                with init(): C[i] = 0
+                C[i] = C[i] + A[i, k]
+
+    After `decompose_reduction("C", k)`::
+
+        for i in range(64):
+            C[i] = 0
+            for k in range(32):
+                C[i] = C[i] + A[i, k]
+    """
+    index = index_of(program)
+    target, start = index.blocks[block], index.loops[loop]
+    _require_decomposable(index, target, start)
+    init_nest, symbol = _init_nest(index, target, start)
+    update = remake_block(target, body=target.body, init=None)
+    body = replace_stmts(replace(program, body=start), {target: update}).body
+    return Applied(replace_stmts(program, {start: seq([init_nest, body])}), (symbol,))
+
+
+def _require_decomposable(index: ProgramIndex, block: Block, start: For) -> None:
+    name, loop = block.name, start.var.name
+    if block.init is None:
+        raise refuse(
+            "decompose_reduction.no-init",
+            f"cannot decompose {name}: it is not a reduction, or its start value is set by a block "
+            f"of its own already",
+            subject=block.symbol,
+        )
+    if not index.is_under(block, start):
+        raise refuse(
+            "decompose_reduction.not-around",
+            f"cannot decompose {name} at {loop}: {loop} is not a loop around it",
+            subject=start.var,
+        )
+    reducing = binding_vars(block, "reduce")
+    outside = [lp.var.name for lp in index.loops_around(start) if lp.var in reducing]
+    if outside:
+        raise refuse(
+            "decompose_reduction.inside-reduction",
+            f"cannot decompose {name} at {loop}: {loop} is inside the reduction loop {outside[0]}, "
+            f"so the sum so far would be set back to its start value in each iteration of "
+            f"{outside[0]}",
+            witness=f"{outside[0]}=1 would clear what {outside[0]}=0 has added",
+            subject=start.var,
+        )
+    for scope in index.loops_around(start):
+        if scope.kind == "vectorized":
+            raise refuse(
+                "decompose_reduction.in-vector",
+                f"cannot decompose {name} at {loop}: it is inside the vectorized loop "
+                f"{scope.var.name}; choose a loop further out",
+                subject=start.var,
+            )
+
+
+def _init_nest(index: ProgramIndex, block: Block, start: For) -> tuple[Stmt, BlockSymbol]:
+    """Loops over the spatial part of what lies at and below `start`, around the init statement."""
+    spatial, reducing = binding_vars(block, "spatial"), binding_vars(block, "reduce")
+    if spatial & reducing:
+        raise refuse(
+            "decompose_reduction.mixed",
+            f"cannot decompose {block.name}: loop {next(iter(spatial & reducing)).name} runs over "
+            f"elements and over the reduction at once",
+            subject=block.symbol,
+        )
+    chain = index.loops_around(block)
+    inner = [lp for lp in chain[chain.index(start) :] if lp.var in spatial]
+    fresh = {lp.var: Var(f"{lp.var.name}_init") for lp in inner}
+    iters = [replace(it, var=Var(it.var.name)) for it in block.iters if it.kind == "spatial"]
+    body = _init_body(block, iters)
+    guards = [c for c in conjuncts(block.predicate) if not vars_of(c) & reducing]
+    symbol = BlockSymbol(Namer(s.name for s in index.blocks).fresh(f"{block.name}_init"))
+    bindings = [
+        substitute(b, fresh)
+        for it, b in zip(block.iters, block.bindings, strict=True)
+        if it.kind == "spatial"
+    ]
+    nest: Stmt = make_block(
+        symbol, iters, bindings, body, predicate=substitute(conjunction(guards), fresh)
+    )
+    for lp in reversed(inner):
+        nest = For(fresh[lp.var], lp.extent, nest, lp.kind)
+    return nest, symbol
+
+
+def _init_body(block: Block, iters: list[IterVar]) -> Stmt:
+    assert block.init is not None
+    old = [it.var for it in block.iters if it.kind == "spatial"]
+    return substitute(block.init, dict(zip(old, [it.var for it in iters], strict=True)))

@@ -1,0 +1,225 @@
+"""Merging element-wise blocks: compute_inline and reverse_compute_inline."""
+
+from __future__ import annotations
+
+from tvmlab.arith import Bounds, simplify
+from tvmlab.ir import (
+    Block,
+    BlockSymbol,
+    Buffer,
+    Expr,
+    Load,
+    Program,
+    Stmt,
+    Store,
+    Var,
+    is_const,
+    substitute,
+    transform,
+)
+from tvmlab.ir import structural_equal as same
+
+from ..index import ProgramIndex, accesses, index_of
+from ..kinds import block_kind, plain_iters, single_store
+from ..legality import sole_writer, written_buffer
+from ..registry import Applied, ParamSpec, primitive
+from ..rewrite import remake_block, remove_stmt, replace_stmts, without_alloc
+from ..verdict import RefusedError, refuse, unsure
+from ..windows import covers
+
+
+@primitive(
+    "compute_inline", "inline", "i", ParamSpec("block", "block", "the element-wise producer")
+)
+def compute_inline(program: Program, block: BlockSymbol) -> Applied:
+    """Put the formula of an element-wise block in place of each read of its result.
+
+    Before::
+
+        B[i] = A[i] * 2
+        ...
+        C[i] = B[i] + 1
+
+    After `compute_inline("B")`::
+
+        C[i] = A[i] * 2 + 1
+    """
+    index = index_of(program)
+    producer = index.blocks[block]
+    buffer = _require_inlinable(index, producer)
+    store = single_store(producer)
+    variables = None if store is None else plain_iters(store.indices)
+    if store is None or variables is None:
+        raise unsure(
+            "compute_inline.layout",
+            f"cannot inline {producer.name}: it writes {buffer.name} at computed indices",
+            subject=block,
+        )
+    consumers = index.consumers(buffer)
+    changed: dict[Stmt, Stmt] = {
+        c: _inline_into(c, buffer, variables, store.value) for c in consumers
+    }
+    result = without_alloc(remove_stmt(replace_stmts(program, changed), producer), buffer)
+    for consumer in consumers:
+        _require_available(result, producer, consumer.symbol)
+    return Applied(result)
+
+
+def _require_inlinable(index: ProgramIndex, producer: Block) -> Buffer:
+    name = producer.name
+    buffer = written_buffer(producer, "compute_inline")
+    if buffer not in index.program.allocs:
+        raise refuse(
+            "compute_inline.output",
+            f"cannot inline {name}: {buffer.name} is an output of the program and must be stored",
+            subject=producer.symbol,
+        )
+    if block_kind(producer) != "complete":
+        raise refuse(
+            "compute_inline.reduction",
+            f"cannot inline {name}: it is a reduction, whose value is known only after all its "
+            f"iterations; use compute_at to compute it near its consumer",
+            subject=producer.symbol,
+        )
+    sole_writer(index, buffer, producer, "compute_inline")
+    if not index.consumers(buffer):
+        raise refuse(
+            "compute_inline.no-consumer",
+            f"cannot inline {name}: no block reads it",
+            subject=producer.symbol,
+        )
+    return buffer
+
+
+def _inline_into(consumer: Block, buffer: Buffer, variables: list[Var], value: Expr) -> Block:
+    env = Bounds.of({it.var: it.extent for it in consumer.iters})
+
+    def visit(current: Expr | Stmt) -> Expr | Stmt:
+        if isinstance(current, Load) and current.buffer is buffer:
+            replaced = substitute(value, dict(zip(variables, current.indices, strict=True)))
+            return simplify(replaced, env)
+        return current
+
+    init = None if consumer.init is None else transform(consumer.init, visit)
+    return remake_block(consumer, body=transform(consumer.body, visit), init=init)
+
+
+def _require_available(program: Program, producer: Block, consumer: BlockSymbol) -> None:
+    """What the inlined formula reads must be computed before, where the consumer stands."""
+    index = index_of(program)
+    block = index.blocks[consumer]
+    for needed in index.producers_of(block):
+        before = index.position[needed] < index.position[block]
+        if not before or not covers(index, needed, block, written_buffer(needed, "compute_inline")):
+            raise refuse(
+                "compute_inline.uncovered",
+                f"cannot inline {producer.name} into {block.name}: its input {needed.name} is not "
+                f"computed where {block.name} stands",
+                subject=producer.symbol,
+            )
+
+
+@primitive(
+    "reverse_compute_inline", "inline into producer", "",
+    ParamSpec("block", "block", "the element-wise consumer"),
+)  # fmt: skip
+def reverse_compute_inline(program: Program, block: BlockSymbol) -> Applied:
+    """Let the producer of an element-wise block compute that block's formula right away.
+
+    Before::
+
+        B[i] = A[i] * 2
+        ...
+        C[i] = B[i] + 1
+
+    After `reverse_compute_inline("C")`, with the block of B computing C::
+
+        C[i] = A[i] * 2 + 1
+    """
+    index = index_of(program)
+    consumer = index.blocks[block]
+    producer, read = _sole_producer(index, consumer)
+    merged = _merge(producer, consumer, read)
+    replaced = replace_stmts(program, {producer: merged})
+    result = without_alloc(remove_stmt(replaced, consumer), read.buffer)
+    after = index_of(result)
+    placed = after.blocks[producer.symbol]
+    for needed in after.producers_of(placed):
+        before = after.position[needed] < after.position[placed]
+        if not before or not covers(after, needed, placed, written_buffer(needed, "inline")):
+            raise _reverse_refusal(
+                consumer, "uncovered", f"it also reads {needed.name}, which is computed later"
+            )
+    return Applied(result)
+
+
+def _reverse_refusal(consumer: Block, rule: str, why: str) -> RefusedError:
+    return refuse(
+        f"reverse_compute_inline.{rule}",
+        f"cannot inline {consumer.name} into its producer: {why}",
+        subject=consumer.symbol,
+    )
+
+
+def _sole_producer(index: ProgramIndex, consumer: Block) -> tuple[Block, Load]:
+    if block_kind(consumer) != "complete" or not is_const(consumer.predicate, True):
+        raise _reverse_refusal(consumer, "kind", "it is not a plain element-wise block")
+    producers = index.producers_of(consumer)
+    direct = [p for p in producers if block_kind(p) == "complete"]
+    if not direct:
+        why = "none of what it reads is computed by an element-wise block of this program"
+        if producers:
+            why = (
+                f"{producers[0].name} is a reduction, whose value is final only after all its "
+                f"iterations; use reverse_compute_at instead"
+            )
+        raise _reverse_refusal(consumer, "producer", why)
+    producer = direct[-1]
+    buffer = written_buffer(producer, "reverse_compute_inline")
+    sole_writer(index, buffer, producer, "reverse_compute_inline")
+    others = [c.name for c in index.consumers(buffer) if c is not consumer]
+    if others:
+        raise _reverse_refusal(
+            consumer, "other-consumer", f"{', '.join(others)} also reads {buffer.name}"
+        )
+    reads = [a for a in accesses(consumer) if isinstance(a, Load) and a.buffer is buffer]
+    return producer, reads[0]
+
+
+def _merge(producer: Block, consumer: Block, read: Load) -> Block:
+    """The producer's block, computing the consumer's formula and writing its buffer."""
+    source, target = single_store(producer), single_store(consumer)
+    assert source is not None
+    assert target is not None
+    inner = plain_iters(source.indices)
+    outer = plain_iters(read.indices)
+    reads = [a for a in accesses(consumer) if isinstance(a, Load) and a.buffer is read.buffer]
+    at_one_place = all(
+        all(same(a, b) for a, b in zip(r.indices, read.indices, strict=True)) for r in reads
+    )
+    if inner is None or outer is None or not at_one_place:
+        raise _reverse_refusal(
+            consumer, "shifted", f"it reads {read.buffer.name} at computed or several places"
+        )
+    extents = {it.var: it.extent for it in consumer.iters}
+    same_domain = set(outer) == set(extents) and all(
+        same(extents[v], size) for v, size in zip(outer, read.buffer.shape, strict=True)
+    )
+    if not same_domain:
+        raise _reverse_refusal(
+            consumer, "domain", f"its iterations are not one for each element of {read.buffer.name}"
+        )
+    values: dict[Var, Expr] = dict(zip(outer, inner, strict=True))
+
+    def visit(current: Expr) -> Expr:
+        if isinstance(current, Load) and current.buffer is read.buffer:
+            return source.value
+        return current
+
+    body = Store(
+        target.buffer,
+        tuple(substitute(i, values) for i in target.indices),
+        transform(substitute(target.value, values), visit),
+    )
+    return remake_block(producer, body=body, init=None)
+

@@ -1,0 +1,88 @@
+"""The table of schedule primitives: what each is called, takes, and does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from tvmlab.ir import Program
+from tvmlab.support import UserError
+
+from .rewrite import Output
+
+ParamKind = Literal["loop", "loops", "block", "buffer", "factors", "choice"]
+
+
+@dataclass(frozen=True, slots=True)
+class ParamSpec:
+    """One parameter of a primitive, for argument checks, menus and forms.
+
+    `kind` says what it takes: "loop" and "block" references, "loops" (several, in order), a
+    "buffer" by name, split "factors", or one of a fixed "choice".
+    """
+
+    name: str
+    kind: ParamKind
+    doc: str
+    choices: tuple[str, ...] = ()
+    default: Any = None
+    required: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """The result of a step: the new program, and the loops or blocks that it returns."""
+
+    program: Program
+    outputs: tuple[Output, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Primitive:
+    """A pure function on programs, with what people and menus need to know of it.
+
+    Attributes
+    ----------
+    name, title
+        Name of the `Schedule` method, and the words of the menu.
+    key
+        Letter that applies it to the selected loop in the explorer; empty for none.
+    params
+        Its parameters; the first is what it acts on.
+    run
+        `run(program, **params) -> Applied`; raises `RefusedError`.
+    """
+
+    name: str
+    title: str
+    key: str
+    params: tuple[ParamSpec, ...]
+    run: Callable[..., Applied]
+
+    @property
+    def subject(self) -> ParamKind:
+        """The kind of thing that the primitive acts on."""
+        return self.params[0].kind
+
+    @property
+    def doc(self) -> str:
+        """The docstring of the function: meaning, before and after."""
+        return self.run.__doc__ or ""
+
+
+PRIMITIVES: dict[str, Primitive] = {}
+
+
+def primitive(
+    name: str, title: str, key: str, *params: ParamSpec
+) -> Callable[[Callable[..., Applied]], Callable[..., Applied]]:
+    """Register a function as a schedule primitive."""
+
+    def register(run: Callable[..., Applied]) -> Callable[..., Applied]:
+        if name in PRIMITIVES:
+            raise UserError(f"a schedule primitive named {name!r} exists already")
+        PRIMITIVES[name] = Primitive(name, title, key, params, run)
+        return run
+
+    return register

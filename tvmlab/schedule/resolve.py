@@ -1,0 +1,172 @@
+"""What users pass to a primitive, turned into symbols of the current program, with clear errors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tvmlab.ir import BlockSymbol, Buffer, Var
+from tvmlab.support import ScheduleError
+
+from .index import index_of
+from .refs import BlockRef, LoopRef, Owner
+from .registry import ParamSpec, Primitive
+
+
+def resolve_args(
+    schedule: Owner, primitive: Primitive, args: Sequence[Any], named: dict[str, Any]
+) -> dict[str, Any]:
+    """Bind call arguments to a primitive's parameters and convert each.
+
+    Raises
+    ------
+    ScheduleError
+        If an argument is missing, unknown, of the wrong kind, or refers to something that is not
+        in the current program.
+    """
+    given = _bind(primitive, args, named)
+    result: dict[str, Any] = {}
+    for spec in primitive.params:
+        if spec.name in given:
+            result[spec.name] = _convert(schedule, primitive, spec, given[spec.name])
+        elif spec.required and spec.default is None:
+            raise ScheduleError(
+                f"{primitive.name} needs {spec.name}: {spec.doc}", hint=_usage(primitive)
+            )
+        else:
+            result[spec.name] = spec.default
+    return result
+
+
+def _usage(primitive: Primitive) -> str:
+    names = ", ".join(f"*{p.name}" if p.kind == "loops" else p.name for p in primitive.params)
+    return f"call it as sch.{primitive.name}({names})"
+
+
+def _bind(primitive: Primitive, args: Sequence[Any], named: dict[str, Any]) -> dict[str, Any]:
+    specs = primitive.params
+    if specs[0].kind == "loops" and args:
+        first = args[0] if len(args) == 1 and isinstance(args[0], (list, tuple)) else args
+        args = (first,)
+    if len(args) > len(specs):
+        raise ScheduleError(
+            f"{primitive.name} takes {len(specs)} argument(s), not {len(args)}",
+            hint=_usage(primitive),
+        )
+    given = {spec.name: value for spec, value in zip(specs, args, strict=False)}
+    known = {spec.name for spec in specs}
+    for name, value in named.items():
+        if name not in known or name in given:
+            why = "is given twice" if name in given else "is not one of its parameters"
+            raise ScheduleError(f"{primitive.name}: {name} {why}", hint=_usage(primitive))
+        given[name] = value
+    return given
+
+
+def _convert(schedule: Owner, primitive: Primitive, spec: ParamSpec, value: Any) -> Any:
+    what = f"{primitive.name}: {spec.name}"
+    if spec.kind == "loop":
+        return resolve_loop(schedule, value, what)
+    if spec.kind == "loops":
+        if not isinstance(value, (list, tuple)):
+            raise ScheduleError(f"{what} must be loops, not {value!r}", hint=_usage(primitive))
+        return tuple(resolve_loop(schedule, v, what) for v in value)
+    if spec.kind == "block":
+        return resolve_block(schedule, value, what)
+    if spec.kind == "buffer":
+        return resolve_buffer(schedule, value, what)
+    if spec.kind == "factors":
+        return _factors(what, value)
+    if value not in spec.choices:
+        raise ScheduleError(
+            f"{what} cannot be {value!r}", hint=f"it is one of {', '.join(spec.choices)}"
+        )
+    return value
+
+
+def resolve_loop(schedule: Owner, value: Any, what: str) -> Var:
+    """The loop variable that a reference stands for, checked to be in the current program."""
+    if isinstance(value, LoopRef):
+        if value.schedule is not schedule:
+            raise ScheduleError(
+                f"{what}: loop {value.name} belongs to another schedule",
+                hint='take loops from this one with sch.loops("C")',
+            )
+        value = value.var
+    if not isinstance(value, Var):
+        raise ScheduleError(
+            f"{what} must be a loop, not {value!r}",
+            hint='take loops from the schedule: i, j, k = sch.loops("C")',
+        )
+    if value not in index_of(schedule.program).loops:
+        raise ScheduleError(f"{what}: {_gone(schedule, value)}")
+    return value
+
+
+def _gone(schedule: Owner, var: Var) -> str:
+    """Why a loop is not in the program: the step of the current trace that consumed it."""
+    path = schedule.history.path()
+    for before, after in zip(path, path[1:], strict=False):
+        if (
+            var in index_of(before.program).loops
+            and var not in index_of(after.program).loops
+            and after.step is not None
+        ):
+            news = ", ".join(o.name for o in after.step.outputs)
+            where = f"; it became {news}" if news else ""
+            return f"loop {var.name} no longer exists: {after.step.primitive} consumed it{where}"
+    return (
+        f"loop {var.name} is not in the current program: the step that made it was undone, or it "
+        f"belongs to another schedule"
+    )
+
+
+def resolve_block(schedule: Owner, value: Any, what: str) -> BlockSymbol:
+    """The block that a reference, tensor or name stands for."""
+    index = index_of(schedule.program)
+    if isinstance(value, BlockRef):
+        if value.schedule is not schedule:
+            raise ScheduleError(f"{what}: block {value.name} belongs to another schedule")
+        value = value.symbol
+    if isinstance(value, Buffer):
+        value = value.name
+    if isinstance(value, str):
+        for symbol in index.blocks:
+            if symbol.name == value:
+                return symbol
+        names = ", ".join(s.name for s in index.blocks)
+        raise ScheduleError(f"{what}: there is no block {value!r}", hint=f"blocks are: {names}")
+    if not isinstance(value, BlockSymbol):
+        raise ScheduleError(
+            f"{what} must be a block or its name, not {value!r}",
+            hint=f"blocks are: {', '.join(s.name for s in index.blocks)}",
+        )
+    if value not in index.blocks:
+        raise ScheduleError(f"{what}: block {value.name} is not in the current program")
+    return value
+
+
+def resolve_buffer(schedule: Owner, value: Any, what: str) -> Buffer:
+    """The buffer of the current program that a tensor, buffer or name stands for."""
+    buffers = schedule.program.buffers
+    name = value.name if isinstance(value, Buffer) else value
+    for buffer in buffers:
+        if buffer is value or buffer.name == name:
+            return buffer
+    raise ScheduleError(
+        f"{what}: there is no buffer {name!r}",
+        hint=f"buffers are: {', '.join(b.name for b in buffers)}",
+    )
+
+
+def _factors(what: str, value: Any) -> tuple[int | None, ...]:
+    items = (None, value) if isinstance(value, int) and not isinstance(value, bool) else value
+    well_formed = isinstance(items, (list, tuple)) and all(
+        f is None or (isinstance(f, int) and not isinstance(f, bool)) for f in items
+    )
+    if not well_formed:
+        raise ScheduleError(
+            f"{what} must be a list of whole numbers, one of which may be None, not {value!r}",
+            hint="for example sch.split(i, [None, 16])",
+        )
+    return tuple(items)

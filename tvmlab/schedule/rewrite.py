@@ -1,0 +1,136 @@
+"""Replacing, removing and inserting statements in a program's tree of loops and blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import TypeAlias
+
+from tvmlab.arith import Bounds, simplify
+from tvmlab.ir import (
+    Block,
+    BlockSymbol,
+    Buffer,
+    Expr,
+    For,
+    Program,
+    Seq,
+    Stmt,
+    Var,
+    child_stmts,
+    conjunction,
+    conjuncts,
+    is_noop,
+    logic,
+    make_block,
+    seq,
+    substitute,
+)
+
+Output: TypeAlias = Var | BlockSymbol
+
+
+def replace_stmts(program: Program, new: Mapping[Stmt, Stmt]) -> Program:
+    """The program with some statements replaced; an empty replacement removes, with empty loops."""
+
+    def visit(stmt: Stmt) -> Stmt:
+        if stmt in new:
+            return new[stmt]
+        if isinstance(stmt, For):
+            body = visit(stmt.body)
+            if body is stmt.body:
+                return stmt
+            return body if is_noop(body) else replace(stmt, body=body)
+        if isinstance(stmt, Seq):
+            children = [visit(s) for s in stmt.stmts]
+            if all(a is b for a, b in zip(children, stmt.stmts, strict=True)):
+                return stmt
+            return seq(children)
+        return stmt
+
+    return replace(program, body=visit(program.body))
+
+
+def remove_stmt(program: Program, stmt: Stmt) -> Program:
+    """The program without a statement and without the loops that it leaves empty."""
+    return replace_stmts(program, {stmt: Seq(())})
+
+
+def insert_at(program: Program, scope: For | None, position: int, stmt: Stmt) -> Program:
+    """The program with a statement inserted into a loop's body, or at the root, at a position."""
+    body = program.body if scope is None else scope.body
+    children = list(child_stmts(body))
+    children.insert(position, stmt)
+    new_body = seq(children)
+    if scope is None:
+        return replace(program, body=new_body)
+    return replace_stmts(program, {scope: replace(scope, body=new_body)})
+
+
+def map_blocks(stmt: Stmt, fn: Callable[[Block, Bounds], Block], env: Bounds) -> Stmt:
+    """Rewrite every block below a statement; `fn` also gets the ranges of the loops around it."""
+    if isinstance(stmt, Block):
+        return fn(stmt, env)
+    if isinstance(stmt, For):
+        inner = env.bind_loop(stmt.var, stmt.extent)
+        return replace(stmt, body=map_blocks(stmt.body, fn, inner))
+    if isinstance(stmt, Seq):
+        return seq([map_blocks(s, fn, env) for s in stmt.stmts])
+    return stmt
+
+
+def rebind(
+    body: Stmt, values: Mapping[Var, Expr], env: Bounds, guard: Expr | None = None
+) -> Stmt:
+    """Put expressions of new loops in the place of old loop variables in every block below.
+
+    `env` holds the ranges of the loops around `body`, the new ones included. `guard` is a condition
+    that the blocks' iterations must meet from now on.
+    """
+
+    def visit(block: Block, around: Bounds) -> Block:
+        predicate = substitute(block.predicate, values)
+        if guard is not None:
+            predicate = logic("and", predicate, guard)
+        return replace(
+            block,
+            bindings=tuple(simplify(substitute(b, values), around) for b in block.bindings),
+            predicate=simplify_predicate(predicate, around),
+        )
+
+    return map_blocks(body, visit, env)
+
+
+def simplify_predicate(predicate: Expr, env: Bounds) -> Expr:
+    """A conjunction with each part simplified and parts that always hold left out."""
+    return conjunction([simplify(part, env) for part in conjuncts(predicate)])
+
+
+def remake_block(block: Block, *, body: Stmt, init: Stmt | None) -> Block:
+    """The block with another body and init, and the regions that follow from them."""
+    return make_block(
+        block.symbol,
+        block.iters,
+        block.bindings,
+        body,
+        init=init,
+        predicate=block.predicate,
+        annotations=block.annotations,
+    )
+
+
+def wrap_loops(loops: Iterable[For], body: Stmt) -> Stmt:
+    """Put loops (outermost first) around a body."""
+    for loop in reversed(list(loops)):
+        body = replace(loop, body=body)
+    return body
+
+
+def with_alloc(program: Program, buffer: Buffer) -> Program:
+    """The program with one more intermediate buffer."""
+    return replace(program, allocs=(*program.allocs, buffer))
+
+
+def without_alloc(program: Program, buffer: Buffer) -> Program:
+    """The program without an intermediate buffer."""
+    return replace(program, allocs=tuple(b for b in program.allocs if b is not buffer))

@@ -1,0 +1,200 @@
+"""The steps of a schedule as data: printed as Python that repeats them, stored as JSON.
+
+A step names loops by symbol. When a trace is written out, each loop gets a readable name: that of
+the step which returned it, or of a `loops(block)` query put in just before its first use. Blocks
+and buffers are named by their names, which are unique within a program.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias, Union
+
+from tvmlab.ir import BlockSymbol, Buffer, Program, Var
+from tvmlab.support import InternalError, Namer, ParseError
+
+from .index import index_of
+from .registry import PRIMITIVES
+from .rewrite import Output
+
+FORMAT = "tvmlab-trace"
+VERSION = 1
+
+Plain: TypeAlias = Union[None, bool, int, float, str, list["Plain"], dict[str, "Plain"]]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One applied primitive: its arguments by name, what it returned, and the program before."""
+
+    primitive: str
+    args: Mapping[str, Any]
+    outputs: tuple[Output, ...]
+    before: Program
+
+
+@dataclass(frozen=True, slots=True)
+class Instruction:
+    """A line of a written trace: a query for loops, or a primitive, with names for symbols."""
+
+    op: str
+    args: dict[str, Any]
+    outputs: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """The steps from the unscheduled program to a state."""
+
+    steps: tuple[Step, ...]
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+    def instructions(self) -> list[Instruction]:
+        """The steps with names, and the loop queries that they need."""
+        return list(_Writer().write(self.steps))
+
+    def to_python(self, schedule: str = "sch") -> str:
+        """Python that repeats the steps on a fresh schedule of the same program."""
+        return "\n".join(_python_line(i, schedule) for i in self.instructions())
+
+    def to_json(self) -> str:
+        """The trace as JSON text, for files and logs."""
+        lines = [
+            {"op": i.op, "args": _plain_args(i.args), "out": list(i.outputs)}
+            for i in self.instructions()
+        ]
+        return json.dumps({"format": FORMAT, "version": VERSION, "steps": lines})
+
+
+def read_json(text: str) -> list[Instruction]:
+    """The instructions of a trace written by `Trace.to_json`.
+
+    Raises
+    ------
+    ParseError
+        If the text is not JSON, not a trace, of a newer version, or names unknown primitives.
+    """
+    try:
+        data = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise ParseError(f"the trace is not valid JSON: {error}") from error
+    if not isinstance(data, dict) or data.get("format") != FORMAT:
+        raise ParseError(
+            "this JSON is not a tvmlab trace", hint="write one with sch.trace.to_json()"
+        )
+    if data.get("version") != VERSION:
+        raise ParseError(
+            f"this trace has version {data.get('version')!r}; this tvmlab reads version {VERSION}"
+        )
+    steps = data.get("steps")
+    if not isinstance(steps, list):
+        raise ParseError("the trace has no list of steps")
+    return [_read_step(number, step) for number, step in enumerate(steps)]
+
+
+def _read_step(number: int, step: object) -> Instruction:
+    if not isinstance(step, dict):
+        raise ParseError(f"step {number} of the trace is not an object")
+    op, args, out = step.get("op"), step.get("args"), step.get("out")
+    well_formed = (
+        isinstance(op, str)
+        and isinstance(args, dict)
+        and isinstance(out, list)
+        and all(isinstance(name, str) for name in out)
+    )
+    if not well_formed:
+        raise ParseError(f"step {number} of the trace needs op, args and out")
+    if op != "loops" and op not in PRIMITIVES:
+        raise ParseError(f"step {number} of the trace names {op!r}, which is no schedule primitive")
+    return Instruction(op, dict(args), tuple(out))
+
+
+class _Writer:
+    """Gives names to symbols while walking over the steps."""
+
+    def __init__(self) -> None:
+        self.namer = Namer()
+
+    def write(self, steps: Sequence[Step]) -> Iterator[Instruction]:
+        for step in steps:
+            yield from self._queries(step)
+            args = {name: self._named(value) for name, value in step.args.items()}
+            outputs = tuple(self._output(o) for o in step.outputs)
+            yield Instruction(step.primitive, args, outputs)
+
+    def _queries(self, step: Step) -> Iterator[Instruction]:
+        for var in _loops_in(step.args.values()):
+            if var not in self.namer:
+                yield self._query(step.before, var)
+
+    def _query(self, program: Program, var: Var) -> Instruction:
+        index = index_of(program)
+        for block in index.blocks.values():
+            loops = [lp.var for lp in index.loops_around(block)]
+            if var in loops:
+                names = tuple(self.namer.name(v, v.name) for v in loops)
+                return Instruction("loops", {"block": block.name}, names)
+        raise InternalError(f"loop {var.name} of a recorded step is not in the program before it")
+
+    def _named(self, value: Any) -> Any:
+        if isinstance(value, Var):
+            return _Name(self.namer.name(value, value.name))
+        if isinstance(value, (BlockSymbol, Buffer)):
+            return value.name
+        if isinstance(value, (tuple, list)):
+            return [self._named(v) for v in value]
+        return value
+
+    def _output(self, symbol: Output) -> str:
+        return self.namer.name(symbol, symbol.name)
+
+
+class _Name(str):
+    """The name of a Python variable, not a string literal."""
+
+    __slots__ = ()
+
+
+def _loops_in(values: Any) -> Iterator[Var]:
+    for value in values:
+        if isinstance(value, Var):
+            yield value
+        elif isinstance(value, (tuple, list)):
+            yield from _loops_in(value)
+
+
+def _python_line(instruction: Instruction, schedule: str) -> str:
+    positional: list[str] = []
+    for value in instruction.args.values():
+        spread = isinstance(value, list) and bool(value) and all(isinstance(v, _Name) for v in value)
+        positional += [_python(v) for v in value] if spread else [_python(value)]
+    call = f"{schedule}.{instruction.op}({', '.join(positional)})"
+    if not instruction.outputs:
+        return call
+    targets = ", ".join(instruction.outputs)
+    single_query = instruction.op == "loops" and len(instruction.outputs) == 1
+    return f"{targets}{',' if single_query else ''} = {call}"
+
+
+def _python(value: Any) -> str:
+    if isinstance(value, _Name):
+        return str(value)
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(_python(v) for v in value) + "]"
+    return json.dumps(value) if isinstance(value, str) else repr(value)
+
+
+def _plain_args(args: dict[str, Any]) -> dict[str, Plain]:
+    return {name: _plain(value) for name, value in args.items()}
+
+
+def _plain(value: Any) -> Plain:
+    if isinstance(value, _Name):
+        return {"loop": str(value)}
+    if isinstance(value, (list, tuple)):
+        return [_plain(v) for v in value]
+    return value

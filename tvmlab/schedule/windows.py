@@ -1,0 +1,203 @@
+"""Which part of a buffer is touched per iteration of some loops, and nests that cover a part.
+
+The region inference of `compute_at` and its relatives: indices of the accesses, in terms of the
+loops that are fixed (outside) and the loops that run (inside), become boxes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from tvmlab.arith import Bounds, bound_of, linear_form, prove, relax, simplify
+from tvmlab.ir import (
+    Block,
+    Buffer,
+    Expr,
+    For,
+    IterVar,
+    Load,
+    Stmt,
+    Store,
+    Var,
+    as_expr,
+    conjunction,
+    const,
+    const_int,
+    is_const,
+    substitute,
+)
+
+from .index import ProgramIndex, accesses
+from .kinds import plain_iters
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A run of indices of one dimension: `min <= index < min + extent`.
+
+    `guarded` says that the run may leave the dimension and must be cut to it.
+    """
+
+    min: Expr
+    extent: Expr
+    guarded: bool = False
+
+    def is_whole(self, size: Expr) -> bool:
+        return is_const(self.min, 0) and self.extent is size
+
+
+def touched_window(
+    index: ProgramIndex,
+    blocks: Iterable[Block],
+    buffer: Buffer,
+    kind: type[Load] | type[Store],
+    scope: For | None,
+) -> list[Span]:
+    """The box of a buffer that blocks read (or write) in one iteration of `scope` and outside.
+
+    Parameters
+    ----------
+    scope
+        The innermost loop that stays fixed; None for the root, where every loop runs.
+    """
+    fixed = _fixed_vars(index, scope)
+    env = Bounds.of({v: index.loops[v].extent for v in fixed})
+    inner_extents: dict[Var, Expr] = {}
+    places: list[list[Expr]] = [[] for _ in buffer.shape]
+    for block in blocks:
+        loops = index.loops_around(block)
+        inner_extents.update({lp.var: lp.extent for lp in loops if lp.var not in fixed})
+        values = dict(zip((it.var for it in block.iters), block.bindings, strict=True))
+        for access in accesses(block):
+            if isinstance(access, kind) and access.buffer is buffer:
+                for place, e in zip(places, access.indices, strict=True):
+                    place.append(substitute(e, values))
+    inner_env = Bounds.of(inner_extents)
+    inner = {v: bound_of(v, inner_env) for v in inner_extents}
+    everything = Bounds.of({**{v: index.loops[v].extent for v in fixed}, **inner_extents})
+    return [
+        _span([simplify(e, everything) for e in place], size, inner, env)
+        for place, size in zip(places, buffer.shape, strict=True)
+    ]
+
+
+def _fixed_vars(index: ProgramIndex, scope: For | None) -> list[Var]:
+    if scope is None:
+        return []
+    return [loop.var for loop in index.loops_around(scope)] + [scope.var]
+
+
+def _span(exprs: Sequence[Expr], size: Expr, inner: dict, env: Bounds) -> Span:  # pyright: ignore
+    whole = Span(const(0), size)
+    if not exprs:
+        return whole
+    box = relax(exprs, inner, env)
+    limit = const_int(size)
+    if box.extent is None or (limit is not None and box.extent >= limit):
+        return whole
+    low = simplify(box.min, env)
+    inside = prove(low >= 0, env) and prove(low + box.extent <= size, env)
+    return Span(low, const(box.extent), guarded=not inside)
+
+
+@dataclass(frozen=True, slots=True)
+class CoveringNest:
+    """New loops around a block so that it runs over a window of its iterations."""
+
+    stmt: Stmt
+    loops: tuple[Var, ...]
+
+
+def cover_window(block: Block, buffer: Buffer, window: Sequence[Span], env: Bounds) -> CoveringNest:
+    """Loops around `block` that make it write at least `window` of `buffer`, and all it reduces.
+
+    An iteration variable that indexes a dimension by itself runs over that dimension's span;
+    every other one runs over its whole domain. Loops of one iteration are left out.
+    """
+    spans = _iter_spans(block, buffer, window)
+    loops: list[For] = []
+    bindings: list[Expr] = []
+    guards: list[Expr] = []
+    for it in block.iters:
+        span = spans.get(it.var, Span(const(0), it.extent))
+        value = span.min
+        if not is_const(span.extent, 1):
+            loop_var = Var(_loop_name(it))
+            loops.append(For(loop_var, span.extent, block))
+            value = simplify(span.min + loop_var, env.bind_loop(loop_var, span.extent))
+        bindings.append(value)
+        if span.guarded:
+            guards += _domain_guards(value, it.extent, env, loops)
+    placed = replace(block, bindings=tuple(bindings), predicate=conjunction(guards))
+    stmt: Stmt = placed
+    for loop in reversed(loops):
+        stmt = replace(loop, body=stmt)
+    return CoveringNest(stmt, tuple(loop.var for loop in loops))
+
+
+def _domain_guards(value: Expr, extent: Expr, env: Bounds, loops: Sequence[For]) -> list[Expr]:
+    around = env
+    for loop in loops:
+        around = around.bind_loop(loop.var, loop.extent)
+    wanted = [value >= 0, value < as_expr(extent)]
+    return [g for g in wanted if not prove(g, around)]
+
+
+def _iter_spans(block: Block, buffer: Buffer, window: Sequence[Span]) -> dict[Var, Span]:
+    """For each iteration variable that alone indexes a dimension of the store, that span."""
+    extents = {it.var: it.extent for it in block.iters}
+    found: dict[Var, Span] = {}
+    for access in accesses(block):
+        if not isinstance(access, Store) or access.buffer is not buffer:
+            continue
+        variables = plain_iters(access.indices)
+        if variables is None:
+            return {}
+        for variable, span, size in zip(variables, window, buffer.shape, strict=True):
+            shorter = not _same_size(extents.get(variable), size)
+            found[variable] = replace(span, guarded=True) if shorter else span
+    return {v: s for v, s in found.items() if not (s.is_whole(extents[v]))}
+
+
+def _same_size(a: Expr | None, b: Expr) -> bool:
+    if a is None:
+        return False
+    x, y = const_int(a), const_int(b)
+    return x == y if x is not None else a is b
+
+
+def _loop_name(it: IterVar) -> str:
+    name = it.var.name
+    return name[1:] if name.startswith("v") and len(name) > 1 else name
+
+
+def covers(index: ProgramIndex, producer: Block, consumer: Block, buffer: Buffer) -> bool:
+    """Whether what a consumer reads was written before, in the same iteration of shared loops."""
+    shared = index.common_loops(producer, consumer)
+    scope = shared[-1] if shared else None
+    if scope is None:
+        return True
+    env = index.bounds_around(scope).bind_loop(scope.var, scope.extent)
+    written = touched_window(index, [producer], buffer, Store, scope)
+    read = touched_window(index, [consumer], buffer, Load, scope)
+    return all(
+        _inside(r, w, size, env)
+        for r, w, size in zip(read, written, buffer.shape, strict=True)
+    )
+
+
+def _inside(read: Span, written: Span, size: Expr, env: Bounds) -> bool:
+    if written.is_whole(size):
+        return True
+    low = linear_form(simplify(read.min - written.min, env))
+    if low.terms:
+        lowest = bound_of(read.min - written.min, env)
+        if lowest.lo is None or lowest.hi is None or lowest.lo < 0:
+            return False
+        start = lowest.hi
+    else:
+        start = low.const
+    r, w = const_int(read.extent), const_int(written.extent)
+    return start >= 0 and r is not None and w is not None and start + r <= w
+
