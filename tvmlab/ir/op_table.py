@@ -12,6 +12,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from tvmlab.support import BOOL, DType
+
 
 @dataclass(frozen=True, slots=True)
 class CallInfo:
@@ -21,6 +23,10 @@ class CallInfo:
     arity: int
     meaning: Callable[..., Any]
     result: Literal["same", "bool"] = "same"
+
+    def result_type(self, argument: DType) -> DType:
+        """The type of the result for a first argument of the given type."""
+        return argument if self.result == "same" else BOOL.with_lanes(argument.lanes)
 
 
 def _erf(x: Any) -> Any:

@@ -1,0 +1,143 @@
+"""Reads what a text declares: parameters, buffers, iteration variables, regions, annotations."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from typing import cast, get_args
+
+from tvmlab.support import DType, TypeMismatch
+
+from .buffer import Region
+from .expr import Buffer, Expr, Scope, Var
+from .parse_expr import ExprParser, index_parts, is_untyped
+from .program import Param
+from .stmt import Annotations, IterKind, IterVar
+
+
+class DeclarationParser:
+    """Reads declarations; the expressions in them are left to `exprs`."""
+
+    def __init__(self, exprs: ExprParser) -> None:
+        self.exprs = exprs
+        self.fail = exprs.source.fail
+
+    def params(self, function: ast.FunctionDef) -> tuple[Param, ...]:
+        arguments = function.args
+        if arguments.vararg or arguments.kwarg or arguments.kwonlyargs or arguments.defaults:
+            self.fail(function, "parameters are plain names with a type: `A: float32[16]`")
+        for arg in arguments.args:
+            if arg.annotation is None:
+                self.fail(
+                    arg,
+                    f"parameter {arg.arg} has no type",
+                    f"write {arg.arg}: float32[16] for a buffer, {arg.arg}: int64 for a number",
+                )
+        # Numbers first: the shape of a buffer may name a size that stands after it.
+        params: dict[str, Param] = {}
+        for arg in arguments.args:
+            if isinstance(arg.annotation, ast.Name):
+                params[arg.arg] = Var(arg.arg, self._dtype(arg.annotation))
+        self.exprs.symbols.update(params)
+        for arg in arguments.args:
+            if arg.arg not in params:
+                params[arg.arg] = self.buffer(cast(ast.expr, arg.annotation), arg.arg, "buffer")
+        self.exprs.symbols.update(params)
+        return tuple(params[arg.arg] for arg in arguments.args)
+
+    def buffer(self, node: ast.expr, name: str, word: str) -> Buffer:
+        """A buffer from `float32[4, 4]`, or from `alloc(float32[4, 4], scope="local")`."""
+        scope = "global"
+        if isinstance(node, ast.Call) and callee(node) == word:
+            for keyword in node.keywords:
+                scope = text_of(keyword.value)
+                if keyword.arg != "scope" or scope not in get_args(Scope):
+                    known = ", ".join(get_args(Scope))
+                    self.fail(keyword, f'{word} knows only scope="...", one of {known}')
+            if len(node.args) != 1:
+                self.fail(node, f"{word} takes a type with a shape: {word}(float32[4, 4])")
+            node = node.args[0]
+        if not isinstance(node, ast.Subscript):
+            self.fail(
+                node, f"{name} needs a type with a shape", "write float32[4, 4], or float32[()]"
+            )
+        shape = tuple(self.exprs.expr(size) for size in index_parts(node))
+        return Buffer(name, shape, self._dtype(node.value), cast(Scope, scope))
+
+    def _dtype(self, node: ast.expr) -> DType:
+        name = node.id if isinstance(node, ast.Name) else ast.unparse(node)
+        try:
+            return DType.of(name)
+        except TypeMismatch as error:
+            self.fail(node, error.message, error.hint)
+
+    def iters(self, call: ast.Call) -> tuple[tuple[IterVar, ...], tuple[Expr, ...]]:
+        iters: list[IterVar] = []
+        bindings: list[Expr] = []
+        for keyword in call.keywords:
+            domain = keyword.value
+            kind = callee(domain) if isinstance(domain, ast.Call) else None
+            if (
+                keyword.arg is None
+                or not isinstance(domain, ast.Call)
+                or kind not in get_args(IterKind)
+                or len(domain.args) != 2
+            ):
+                self.fail(
+                    keyword,
+                    "an iteration variable is given a kind, an extent and a value",
+                    "the kinds are spatial(16, i), reduce(16, k) and opaque(16, i)",
+                )
+            if is_untyped(domain.args[0]):
+                binding = self.exprs.expr(domain.args[1])
+                extent = self.exprs.expr(domain.args[0], binding.dtype)
+            else:
+                extent = self.exprs.expr(domain.args[0])
+                binding = self.exprs.expr(domain.args[1], extent.dtype)
+            iters.append(IterVar(Var(keyword.arg, extent.dtype), extent, cast(IterKind, kind)))
+            bindings.append(binding)
+        return tuple(iters), tuple(bindings)
+
+    def regions(self, call: ast.Call) -> tuple[Region, ...]:
+        return tuple(self.exprs.region(a) for a in call.args)
+
+    def annotations(self, keywords: Sequence[ast.keyword]) -> Annotations:
+        pairs: list[tuple[str, int | float | str | bool]] = []
+        for keyword in keywords:
+            if keyword.arg is not None:
+                pairs.append((keyword.arg, self._annotation_value(keyword.value)))
+            elif isinstance(keyword.value, ast.Dict):
+                for key, value in zip(keyword.value.keys, keyword.value.values, strict=True):
+                    pairs.append((text_of(key) or "", self._annotation_value(value)))
+            else:
+                self.fail(keyword, 'write key=value, or **{"any key": value}')
+        return tuple(pairs)
+
+    def _annotation_value(self, node: ast.expr) -> int | float | str | bool:
+        if isinstance(node, ast.Constant) and isinstance(node.value, (int, float, str)):
+            return node.value
+        number = self.exprs.number(node)
+        if number is not None:
+            return number
+        if isinstance(node, ast.Call) and callee(node) == "float" and node.args:
+            text = text_of(node.args[0])
+            if text in ("inf", "-inf", "nan"):
+                return float(text)
+        self.fail(node, "an annotation is a literal number, text or truth value")
+
+
+def call_of(node: ast.stmt) -> ast.Call | None:
+    """The call that a statement consists of, if it does."""
+    value = node.value if isinstance(node, ast.Expr) else None
+    return value if isinstance(value, ast.Call) else None
+
+
+def callee(node: ast.Call) -> str | None:
+    """The bare name that is called, if it is one."""
+    return node.func.id if isinstance(node.func, ast.Name) else None
+
+
+def text_of(node: ast.expr | None) -> str:
+    """The value of a literal text, else an empty one."""
+    value = node.value if isinstance(node, ast.Constant) else None
+    return value if isinstance(value, str) else ""

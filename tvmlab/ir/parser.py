@@ -1,0 +1,322 @@
+r"""Reads the text form back: `parse(to_text(p))` is structurally equal to `p`.
+
+The text is read with Python's own `ast` module and never executed. What the printer writes is
+described in `printer`; a reader may also write `C[i] += x`, a docstring, and decorators.
+
+>>> parse("def copy(A: float32[8], B: float32[8]):\n    for i in range(8):\n        B[i] = A[i]")
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, TypeAlias, Union, cast
+
+from tvmlab.support import ParseError, TvmlabError
+
+from .expr import TRUE, Buffer, Expr, Scalar, Var, const
+from .parse_decl import DeclarationParser, call_of, callee, text_of
+from .parse_expr import ExprParser
+from .parse_source import Source, near_miss
+from .printer import LOOP_WORDS
+from .program import Program
+from .regions import infer_regions
+from .stmt import (
+    Alloc,
+    Annotations,
+    Block,
+    BlockSymbol,
+    Evaluate,
+    For,
+    If,
+    LoopKind,
+    Stmt,
+    Store,
+    seq,
+)
+
+Symbols: TypeAlias = Mapping[str, Union[Var, Buffer, Scalar]]
+
+_LOOP_KINDS = {word: cast(LoopKind, kind) for kind, word in LOOP_WORDS.items()}
+_HEAD_WORDS = ("where", "reads", "writes", "annotate")
+_BLOCK_FORM = 'a block is written `with block("C", vi=spatial(16, i), vk=reduce(8, k)):`'
+
+
+def parse(
+    text: str,
+    *,
+    file: str = "<text>",
+    first_line: int = 1,
+    constants: Mapping[str, Scalar] | None = None,
+) -> Program:
+    """The program that a text of the printed form describes.
+
+    Parameters
+    ----------
+    text
+        One function definition.
+    file, first_line
+        Where the text comes from, for error messages.
+    constants
+        Names that stand for numbers, such as sizes defined around a kernel.
+
+    Raises
+    ------
+    ParseError
+        If the text is not of that form; the message marks the place and says what would be.
+    """
+    parser = _Parser(Source(text, file, first_line), constants or {})
+    return parser.run(parser.program)
+
+
+def parse_stmt(text: str, symbols: Symbols | None = None) -> Stmt:
+    """The statements of a text, over the variables and buffers given by name."""
+    parser = _Parser(Source(text, "<text>"), symbols or {})
+    return parser.run(lambda tree: parser.suite(tree.body))
+
+
+def parse_expr(text: str, symbols: Symbols | None = None) -> Expr:
+    """The expression of a text, over the variables and buffers given by name."""
+    parser = _Parser(Source(text, "<text>"), symbols or {})
+
+    def only(tree: ast.Module) -> Expr:
+        if len(tree.body) != 1 or not isinstance(tree.body[0], ast.Expr):
+            parser.fail(tree.body[-1] if tree.body else tree, "one expression is expected here")
+        return parser.exprs.expr(tree.body[0].value)
+
+    return parser.run(only)
+
+
+class _Parser:
+    """Reads statements; `exprs` reads the expressions in them and holds the names in scope."""
+
+    def __init__(self, source: Source, symbols: Symbols) -> None:
+        self.source = source
+        named = {
+            name: value if isinstance(value, (Var, Buffer)) else const(value)
+            for name, value in symbols.items()
+        }
+        self.exprs = ExprParser(source, named)
+        self.decls = DeclarationParser(self.exprs)
+        self.fail = source.fail
+        self._blocks: dict[str, BlockSymbol] = {}
+
+    def run(self, read: Callable[[ast.Module], Any]) -> Any:
+        """Read the whole text, with a plain message where it is nested beyond reason."""
+        try:
+            return read(self.source.tree())
+        except RecursionError:
+            raise ParseError(
+                "the text is nested too deeply to be read",
+                hint="split the deepest expression over several statements",
+            ) from None
+
+    @contextmanager
+    def scope(self, names: Mapping[str, Var | Buffer]) -> Iterator[None]:
+        """The names are known inside and not after."""
+        before = self.exprs.symbols
+        self.exprs.symbols = {**before, **names}
+        yield
+        self.exprs.symbols = before
+
+    def program(self, tree: ast.Module) -> Program:
+        functions = [s for s in tree.body if isinstance(s, ast.FunctionDef)]
+        if len(functions) != 1 or len(tree.body) != 1:
+            extra = [s for s in tree.body if s not in functions[:1]]
+            self.fail(
+                extra[0] if extra else tree,
+                "a program is one function definition",
+                "start with `def name(A: float32[16], B: float32[16]):`",
+            )
+        function = functions[0]
+        params = self.decls.params(function)
+        body = function.body
+        if _is_docstring(body[0]):
+            body = body[1:]
+        annotations, body = self._program_annotations(body)
+        allocs, body = self._allocs(body)
+        return Program(function.name, params, self.suite(body), allocs, annotations)
+
+    def suite(self, body: Sequence[ast.stmt]) -> Stmt:
+        """A list of statements as one."""
+        return seq([self.stmt(s) for s in body])
+
+    def stmt(self, node: ast.stmt) -> Stmt:
+        rule = _RULES.get(type(node))
+        if rule is None:
+            word = type(node).__name__.lower()
+            self.fail(
+                node,
+                f"`{word}` is not a statement of the text form",
+                "statements are: for, if, with block(...), with alloc(...), A[i] = value, pass",
+            )
+        try:
+            return rule(self, node)
+        except ParseError:
+            raise
+        except TvmlabError as error:
+            self.fail(node, error.message, error.hint)
+
+    def _program_annotations(
+        self, body: Sequence[ast.stmt]
+    ) -> tuple[Annotations, Sequence[ast.stmt]]:
+        if body and (call := call_of(body[0])) is not None and callee(call) == "annotate":
+            return self.decls.annotations(call.keywords), body[1:]
+        return (), body
+
+    def _allocs(self, body: Sequence[ast.stmt]) -> tuple[tuple[Buffer, ...], Sequence[ast.stmt]]:
+        """The intermediates at the top of a program: `T = alloc(float32[64])`."""
+        buffers: list[Buffer] = []
+        for count, s in enumerate(body):
+            if not (
+                isinstance(s, ast.Assign)
+                and isinstance(s.targets[0], ast.Name)
+                and isinstance(s.value, ast.Call)
+                and callee(s.value) == "alloc"
+            ):
+                return tuple(buffers), body[count:]
+            name = s.targets[0].id
+            buffers.append(self.decls.buffer(s.value, name, "alloc"))
+            self.exprs.symbols[name] = buffers[-1]
+        return tuple(buffers), ()
+
+    def assign(self, node: ast.Assign) -> Stmt:
+        target = node.targets[0]
+        if len(node.targets) != 1 or not isinstance(target, ast.Subscript):
+            hint = "write A[i] = value; an intermediate is made by `with alloc(float32[4]) as T:`"
+            self.fail(node, "only an element of a buffer can be assigned to", hint)
+        buffer, indices, mask = self.exprs.access(target)
+        lanes = max((i.dtype.lanes for i in indices), default=1)
+        value = self.exprs.expr(node.value, buffer.dtype.with_lanes(lanes))
+        return Store(buffer, indices, value, mask)
+
+    def aug_assign(self, node: ast.AugAssign) -> Stmt:
+        """`C[i] += x` is `C[i] = C[i] + x`."""
+        value = ast.copy_location(ast.BinOp(node.target, node.op, node.value), node)
+        return self.assign(ast.copy_location(ast.Assign([node.target], value), node))
+
+    def evaluate(self, node: ast.Expr) -> Stmt:
+        call = call_of(node)
+        word = callee(call) if call else None
+        if word in (*_HEAD_WORDS, "init"):
+            self.fail(
+                node,
+                f"{word}(...) stands at the head of a block, before its statements",
+                "heads come in any order, `with init():` last",
+            )
+        return Evaluate(self.exprs.expr(node.value))
+
+    def if_(self, node: ast.If) -> Stmt:
+        otherwise = self.suite(node.orelse) if node.orelse else None
+        return If(self.exprs.expr(node.test), self.suite(node.body), otherwise)
+
+    def for_(self, node: ast.For) -> Stmt:
+        call = node.iter
+        if not isinstance(node.target, ast.Name):
+            self.fail(node.target, "a loop has one variable, as in `for i in range(16):`")
+        if node.orelse:
+            self.fail(node.orelse[0], "a loop has no else")
+        word = callee(call) if isinstance(call, ast.Call) else None
+        if not isinstance(call, ast.Call) or word not in _LOOP_KINDS:
+            words = ", ".join(_LOOP_KINDS)
+            self.fail(call, f"a loop runs over one of {words}", near_miss(word or "", _LOOP_KINDS))
+        if len(call.args) != 1:
+            self.fail(
+                call,
+                f"{word} takes one number, how many iterations there are: loops start at 0",
+                "add the first value to the uses of the loop variable instead",
+            )
+        extent = self.exprs.expr(call.args[0])
+        var = Var(node.target.id, extent.dtype)
+        with self.scope({var.name: var}):
+            body = self.suite(node.body)
+        return For(var, extent, body, _LOOP_KINDS[word], self.decls.annotations(call.keywords))
+
+    def with_(self, node: ast.With) -> Stmt:
+        item = node.items[0]
+        call = item.context_expr
+        word = callee(call) if isinstance(call, ast.Call) else None
+        if not isinstance(call, ast.Call) or word not in ("block", "alloc") or len(node.items) > 1:
+            self.fail(
+                call,
+                "`with` opens a block(...), an alloc(...), or, first in a block, init()",
+                _BLOCK_FORM,
+            )
+        if word == "block":
+            return self._block(node, call)
+        if not isinstance(item.optional_vars, ast.Name):
+            self.fail(call, "an alloc needs a name", "write `with alloc(float32[4]) as T:`")
+        buffer = self.decls.buffer(call, item.optional_vars.id, "alloc")
+        with self.scope({buffer.name: buffer}):
+            return Alloc(buffer, self.suite(node.body))
+
+    def _block(self, node: ast.With, call: ast.Call) -> Stmt:
+        if len(call.args) != 1 or not (name := text_of(call.args[0])):
+            self.fail(call, "a block has a name", _BLOCK_FORM)
+        iters, bindings = self.decls.iters(call)
+        head, init_body, rest = self._split_block(node.body)
+        predicate = self.exprs.expr(head["where"].args[0]) if "where" in head else TRUE
+        with self.scope({it.var.name: it.var for it in iters}):
+            init = None if init_body is None else self.suite(init_body)
+            body = self.suite(rest)
+            reads, writes = infer_regions(iters, init, body)
+            if "reads" in head:
+                reads = self.decls.regions(head["reads"])
+            if "writes" in head:
+                writes = self.decls.regions(head["writes"])
+        annotations = (
+            self.decls.annotations(head["annotate"].keywords) if "annotate" in head else ()
+        )
+        symbol = self._blocks.setdefault(name, BlockSymbol(name))
+        return Block(
+            symbol,
+            iters,
+            bindings,
+            reads,
+            writes,
+            body,
+            init,
+            predicate,
+            self.decls.annotations(noted),
+        )
+
+    def _split_block(
+        self, body: Sequence[ast.stmt]
+    ) -> tuple[dict[str, ast.Call], Sequence[ast.stmt] | None, Sequence[ast.stmt]]:
+        """The head lines of a block by word, the statements of its init, and the others."""
+        head: dict[str, ast.Call] = {}
+        for count, s in enumerate(body):
+            call = call_of(s)
+            word = callee(call) if call else None
+            if call is not None and word in _HEAD_WORDS:
+                if word in head:
+                    self.fail(s, f"a block has one {word}(...)")
+                if word == "where" and len(call.args) != 1:
+                    self.fail(s, "where takes one condition", "join conditions by `and`")
+                head[word] = call
+            elif isinstance(s, ast.With) and _is_init(s):
+                return head, s.body, body[count + 1 :]
+            else:
+                return head, None, body[count:]
+        return head, None, ()
+
+
+_RULES: dict[type[ast.stmt], Callable[[_Parser, Any], Stmt]] = {
+    ast.Assign: _Parser.assign,
+    ast.AugAssign: _Parser.aug_assign,
+    ast.Expr: _Parser.evaluate,
+    ast.If: _Parser.if_,
+    ast.For: _Parser.for_,
+    ast.With: _Parser.with_,
+    ast.Pass: lambda parser, node: seq([]),
+}
+
+
+def _is_docstring(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and bool(text_of(node.value))
+
+
+def _is_init(node: ast.With) -> bool:
+    call = node.items[0].context_expr
+    return isinstance(call, ast.Call) and callee(call) == "init"
