@@ -1,2 +1,2 @@
-/** Types of the protocol between a Session and its views. */
-export {};
+/** Types of the protocol between a Session and its views; see protocol.schema.json. */
+export type * from './generated';

@@ -1,0 +1,650 @@
+/* Made from protocol.schema.json by `npm run generate`; do not edit. */
+
+/**
+ * From a view to the session
+ */
+export type Command =
+  | ActionsCommand
+  | CheckCommand
+  | ApplyCommand
+  | FixCommand
+  | UndoCommand
+  | RedoCommand
+  | GotoCommand
+  | CheckpointCommand
+  | MeasureCommand
+  | CancelCommand
+  | SourceCommand
+  | StateCommand;
+/**
+ * Parameter values by name
+ */
+export type Params = Record<string, Value>;
+export type SourceKind = 'loops' | 'lowered' | 'llvm' | 'asm';
+/**
+ * From the session to a view
+ */
+export type Message = StateMessage | PatchMessage | ReplyMessage;
+/**
+ * A parameter's value; rows are named by id
+ */
+export type Value = null | boolean | number | string | (number | string | null)[];
+
+/**
+ * Version 1 of what a Session and its views say to each other.
+ */
+export interface Protocol {
+  command?: Command;
+  message?: Message;
+}
+/**
+ * Ask for a line's facts and actions
+ */
+export interface ActionsCommand {
+  type: 'actions';
+  /**
+   * Comes back in the reply
+   */
+  id: number;
+  /**
+   * A line's id
+   */
+  row: string;
+}
+/**
+ * Ask whether a step is legal, without taking it
+ */
+export interface CheckCommand {
+  type: 'check';
+  /**
+   * Comes back in the reply
+   */
+  id: number;
+  /**
+   * A line's id
+   */
+  row: string;
+  /**
+   * The action's id
+   */
+  action: string;
+  params: Params;
+}
+/**
+ * Take a step
+ */
+export interface ApplyCommand {
+  type: 'apply';
+  /**
+   * Comes back in the reply
+   */
+  id: number;
+  /**
+   * A line's id
+   */
+  row: string;
+  /**
+   * The action's id
+   */
+  action: string;
+  params: Params;
+}
+/**
+ * Take a fix that a verdict offered
+ */
+export interface FixCommand {
+  type: 'fix';
+  /**
+   * Comes back in the reply
+   */
+  id: number;
+  /**
+   * From the fix
+   */
+  token: string;
+}
+/**
+ * Go to the parent state
+ */
+export interface UndoCommand {
+  type: 'undo';
+  /**
+   * Comes back in the reply
+   */
+  id: number;
+}
+/**
+ * Go to the child last left
+ */
+export interface RedoCommand {
+  type: 'redo';
+  /**
+   * Comes back in the reply
+   */
+  id: number;
+}
+/**
+ * Show another state
+ */
+export interface GotoCommand {
+  type: 'goto';
+  /**
+   * Comes back in the reply
+   */
+  id: number;
+  /**
+   * History node
+   */
+  node: string;
+}
+/**
+ * Name the current state
+ */
+export interface CheckpointCommand {
+  type: 'checkpoint';
+  /**
+   * Comes back in the reply
+   */
+  id: number;
+  /**
+   * Empty takes the name away
+   */
+  name: string;
+}
+/**
+ * Time the current program; answered at once, the figures come as a patch
+ */
+export interface MeasureCommand {
+  type: 'measure';
+  /**
+   * Comes back in the reply
+   */
+  id: number;
+}
+/**
+ * Stop measuring
+ */
+export interface CancelCommand {
+  type: 'cancel';
+  /**
+   * Comes back in the reply
+   */
+  id: number;
+}
+/**
+ * Ask for generated code
+ */
+export interface SourceCommand {
+  type: 'source';
+  /**
+   * Comes back in the reply
+   */
+  id: number;
+  kind: SourceKind;
+}
+/**
+ * Ask for the whole state again
+ */
+export interface StateCommand {
+  type: 'state';
+  /**
+   * Comes back in the reply
+   */
+  id: number;
+}
+/**
+ * The whole state
+ */
+export interface StateMessage {
+  type: 'state';
+  state: State;
+}
+/**
+ * All that a view shows of a session. Whatever costs time to make is asked for instead.
+ */
+export interface State {
+  /**
+   * Version of this protocol
+   */
+  version: 1;
+  /**
+   * Grows by one with each change
+   */
+  revision: number;
+  /**
+   * Which session this is
+   */
+  session: {
+    /**
+     * Unique in the kernel
+     */
+    id: string;
+    /**
+     * What people call it
+     */
+    name: string;
+  };
+  /**
+   * What is computed
+   */
+  workload: {
+    /**
+     * Name of the program
+     */
+    name: string;
+    /**
+     * Sizes and types, such as '512 × 512 × 512 · float32'
+     */
+    summary: string;
+  };
+  /**
+   * For what machine
+   */
+  target: {
+    /**
+     * Short name, such as cpu
+     */
+    name: string;
+    /**
+     * In words, such as 'cpu · 2 cores · AVX-512'
+     */
+    summary: string;
+  };
+  /**
+   * The loop nest, line by line, outermost first
+   */
+  rows: Row[];
+  history: History;
+  /**
+   * The session as a Python program
+   */
+  python: string;
+  measurement: Measurement;
+  plot: Plot;
+}
+/**
+ * One line of the loop nest
+ */
+export interface Row {
+  /**
+   * Names this line to commands; stable while the line lives
+   */
+  id: string;
+  /**
+   * The line that encloses this one
+   */
+  parent: string | null;
+  /**
+   * How many lines enclose this one
+   */
+  depth: number;
+  type: 'loop' | 'block' | 'buffer';
+  /**
+   * Of a loop: how it runs; else the same as type
+   */
+  kind:
+    'serial' | 'parallel' | 'vectorized' | 'unrolled' | 'thread' | 'tensor' | 'block' | 'buffer';
+  /**
+   * Whether a loop's iterations add into one result
+   */
+  reduction: boolean;
+  /**
+   * Name of the loop, block or buffer
+   */
+  name: string;
+  /**
+   * Iterations of a loop, where constant
+   */
+  extent: number | null;
+  /**
+   * A block: its expression after the name, such as '[i, j] += A[i, k] * B[k, j]'; a buffer: its shape and type
+   */
+  text: string;
+  /**
+   * A remark in the margin: tail, lanes, where a buffer lives
+   */
+  note: string | null;
+  /**
+   * Where a buffer lives
+   */
+  scope: string | null;
+  /**
+   * Size of a buffer
+   */
+  bytes: number | null;
+  /**
+   * Estimated shares of the whole; null where unknown
+   */
+  cost: Cost | null;
+}
+/**
+ * Shares of the whole program, 0 to 1; 'own' leaves out what inner lines cost
+ */
+export interface Cost {
+  /**
+   * Arithmetic of this line and all in it
+   */
+  compute: number;
+  /**
+   * Arithmetic of this line alone
+   */
+  compute_own: number;
+  /**
+   * Bytes moved by this line and all in it
+   */
+  moved: number;
+  /**
+   * Bytes moved by this line alone
+   */
+  moved_own: number;
+  /**
+   * Estimated time of this line and all in it
+   */
+  time: number;
+}
+/**
+ * The tree of states
+ */
+export interface History {
+  /**
+   * Parents before children
+   */
+  nodes: HistoryNode[];
+  /**
+   * Id of the node shown
+   */
+  current: string;
+  can_undo: boolean;
+  can_redo: boolean;
+}
+/**
+ * One state
+ */
+export interface HistoryNode {
+  /**
+   * Names it to goto
+   */
+  id: string;
+  /**
+   * The state it was made from
+   */
+  parent: string | null;
+  /**
+   * Short, such as 'split i'
+   */
+  label: string;
+  /**
+   * The step as Python; empty for the start
+   */
+  code: string;
+  /**
+   * Name given by the user
+   */
+  checkpoint: string | null;
+  /**
+   * Measured median
+   */
+  seconds: number | null;
+  /**
+   * Against the start; null while either is unmeasured
+   */
+  gain: Gain | null;
+}
+/**
+ * How much faster than the start
+ */
+export interface Gain {
+  /**
+   * Above one is faster
+   */
+  ratio: number;
+  /**
+   * Lower end from the quartiles
+   */
+  low: number;
+  /**
+   * Upper end from the quartiles
+   */
+  high: number;
+  /**
+   * noise: the step's effect lies inside the spread
+   */
+  kind: 'gain' | 'loss' | 'noise';
+}
+/**
+ * The newest timing
+ */
+export interface Measurement {
+  status: 'none' | 'queued' | 'running' | 'done' | 'failed';
+  /**
+   * Seconds
+   */
+  median: number | null;
+  /**
+   * First quartile, seconds
+   */
+  lower: number | null;
+  /**
+   * Third quartile, seconds
+   */
+  upper: number | null;
+  /**
+   * Number of repeats
+   */
+  repeats: number | null;
+  /**
+   * From the median
+   */
+  gflops: number | null;
+  /**
+   * Whether the program has changed since
+   */
+  stale: boolean;
+  /**
+   * Whether the result equals the unscheduled program's; null: not checked
+   */
+  equal: boolean | null;
+  /**
+   * Why it failed, or what disturbed it
+   */
+  message: string | null;
+}
+/**
+ * Predicted against measured
+ */
+export interface Plot {
+  /**
+   * Of both axes
+   */
+  unit: string;
+  points: Point[];
+  /**
+   * Spearman's; null below three points
+   */
+  rank_correlation: number | null;
+}
+/**
+ * One measured schedule
+ */
+export interface Point {
+  /**
+   * History node, if it is one
+   */
+  node: string | null;
+  label: string;
+  measured: number;
+  predicted: number;
+  current: boolean;
+}
+/**
+ * Keys of the state that changed; on a gap in the revision ask for the state
+ */
+export interface PatchMessage {
+  type: 'patch';
+  /**
+   * The state's revision after it
+   */
+  revision: number;
+  /**
+   * New values by key
+   */
+  set: Partial<State>;
+}
+/**
+ * The answer to one command
+ */
+export interface ReplyMessage {
+  type: 'reply';
+  /**
+   * The command's id
+   */
+  re: number;
+  ok: boolean;
+  /**
+   * Details, Checked or Source; a refused 'apply' carries Checked; else null
+   */
+  data: Details | Checked | Source | null;
+  /**
+   * Why not, if not ok
+   */
+  error: string | null;
+}
+/**
+ * Answer to 'actions'
+ */
+export interface Details {
+  /**
+   * The line asked about
+   */
+  row: string;
+  /**
+   * What the line does, in words
+   */
+  sentence: string;
+  facts: Fact[];
+  actions: Action[];
+}
+/**
+ * Something worth knowing of a line
+ */
+export interface Fact {
+  label: string;
+  value: string;
+}
+/**
+ * A primitive for a line, with its verdict
+ */
+export interface Action {
+  /**
+   * Names it to check and apply, unique among the line's actions
+   */
+  id: string;
+  /**
+   * Name of the Schedule method
+   */
+  primitive: string;
+  /**
+   * Shown
+   */
+  title: string;
+  /**
+   * The key that starts it, as the browser names it, with its modifiers before it: s, Shift+ArrowUp
+   */
+  key: string | null;
+  /**
+   * What it would do, in a few words
+   */
+  summary: string;
+  params: Param[];
+  verdict: Verdict;
+}
+/**
+ * One parameter of a primitive
+ */
+export interface Param {
+  name: string;
+  /**
+   * How it is asked for
+   */
+  kind: 'int' | 'factors' | 'choice' | 'order' | 'bool' | 'text';
+  doc: string;
+  default: Value;
+  /**
+   * For choice: the values; for order: the lines to put in order
+   */
+  choices: Choice[];
+  /**
+   * For int and factors: what is divided
+   */
+  extent: number | null;
+}
+/**
+ * One value that a parameter may take
+ */
+export interface Choice {
+  /**
+   * Sent back; a line is named by its id
+   */
+  value: string;
+  /**
+   * Shown
+   */
+  label: string;
+  /**
+   * Of the step that would use it
+   */
+  status: 'allowed' | 'refused' | 'unknown';
+  /**
+   * Why not; empty if allowed
+   */
+  reason: string;
+}
+/**
+ * The answer of the legality service
+ */
+export interface Verdict {
+  status: 'allowed' | 'refused' | 'unknown';
+  /**
+   * Id of the rule; empty if allowed
+   */
+  rule: string;
+  /**
+   * One sentence
+   */
+  reason: string;
+  /**
+   * Two iterations, or an index, that show it
+   */
+  witness: string | null;
+  fixes: Fix[];
+}
+/**
+ * A checked way out
+ */
+export interface Fix {
+  /**
+   * What it does
+   */
+  title: string;
+  /**
+   * Names it to the fix command
+   */
+  token: string;
+}
+/**
+ * Answer to 'check'
+ */
+export interface Checked {
+  verdict: Verdict;
+  /**
+   * What would come of it, in words; empty if refused
+   */
+  summary: string;
+}
+/**
+ * Answer to 'source'
+ */
+export interface Source {
+  kind: SourceKind;
+  text: string;
+}
