@@ -33,17 +33,26 @@ def _erf(x: Any) -> Any:
     """Gauss error function; NumPy has none, so each element goes through the C library's."""
     from math import erf
 
-    return np.vectorize(erf, otypes=[np.float64])(x)
+    over_elements: Any = np.vectorize(erf, otypes=[np.float64])
+    return over_elements(x)
 
 
 def _round_half_even(x: Any) -> Any:
     return np.round(x)
 
 
+def _rsqrt(x: Any) -> Any:
+    return 1 / np.sqrt(x)
+
+
+def _fma(a: Any, b: Any, c: Any) -> Any:
+    return a * b + c
+
+
 _ROWS: tuple[CallInfo, ...] = (
     CallInfo("abs", 1, np.abs),
     CallInfo("sqrt", 1, np.sqrt),
-    CallInfo("rsqrt", 1, lambda x: 1 / np.sqrt(x)),
+    CallInfo("rsqrt", 1, _rsqrt),
     CallInfo("exp", 1, np.exp),
     CallInfo("exp2", 1, np.exp2),
     CallInfo("log", 1, np.log),
@@ -59,7 +68,7 @@ _ROWS: tuple[CallInfo, ...] = (
     CallInfo("trunc", 1, np.trunc),
     CallInfo("round", 1, _round_half_even),
     CallInfo("pow", 2, np.power),
-    CallInfo("fma", 3, lambda a, b, c: a * b + c),
+    CallInfo("fma", 3, _fma),
     CallInfo("isnan", 1, np.isnan, "bool"),
 )
 

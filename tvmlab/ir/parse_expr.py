@@ -82,8 +82,20 @@ class ExprParser:
         except TvmlabError as error:
             self.source.fail(node, error.message, error.hint)
 
-    def pair(self, a: ast.expr, b: ast.expr, like: DType | None = None) -> tuple[Expr, Expr]:
+    def pair(
+        self, whole: ast.expr, a: ast.expr, b: ast.expr, like: DType | None = None
+    ) -> tuple[Expr, Expr]:
         """Two operands of one type; one that is only numbers takes the type of the other."""
+        left, right = self._operands(a, b, like)
+        if left.dtype != right.dtype:
+            self.source.fail(
+                whole,
+                f"the two sides have different types, {left.dtype} and {right.dtype}",
+                f"convert one of them, as in {right.dtype}({ast.unparse(a)})",
+            )
+        return left, right
+
+    def _operands(self, a: ast.expr, b: ast.expr, like: DType | None) -> tuple[Expr, Expr]:
         if is_untyped(a) and not is_untyped(b):
             right = self.expr(b, like)
             return self.expr(a, right.dtype), right
@@ -144,7 +156,7 @@ class ExprParser:
             return self.expr(node), const(1)
         if node.lower is None or node.upper is None or node.step is not None:
             self.source.fail(node, "a range of a region has a first index and an end: 0:4")
-        start, stop = self.pair(node.lower, node.upper)
+        start, stop = self.pair(node, node.lower, node.upper)
         first, last = const_int(start), const_int(stop)
         if first == 0:
             return start, stop
@@ -236,7 +248,7 @@ def _bin_op(p: ExprParser, node: ast.BinOp, like: DType | None) -> Expr:
         said = "**" if isinstance(node.op, ast.Pow) else "@"
         hint = "write pow(a, b)" if said == "**" else "write the loops of the product out"
         p.source.fail(node, f"`{said}` is not part of the text form", hint)
-    a, b = p.pair(node.left, node.right, like)
+    a, b = p.pair(node, node.left, node.right, like)
     if a.dtype.is_bool and op in ("bitand", "bitor"):
         return Logic("and" if op == "bitand" else "or", a, b)
     return _binary(op, a, b)
@@ -279,13 +291,13 @@ def _compare(p: ExprParser, node: ast.Compare, like: DType | None) -> Expr:
         kind = _COMPARE.get(type(op))
         if kind is None:
             p.source.fail(node, "`in` and `is` are not part of the text form", "use == or !=")
-        one = Compare(kind, *p.pair(left, right))
+        one = Compare(kind, *p.pair(node, left, right))
         result = one if result is None else Logic("and", result, one)
     return cast(Expr, result)
 
 
 def _if_exp(p: ExprParser, node: ast.IfExp, like: DType | None) -> Expr:
-    return Select(p.expr(node.test), *p.pair(node.body, node.orelse, like))
+    return Select(p.expr(node.test), *p.pair(node, node.body, node.orelse, like))
 
 
 def _subscript(p: ExprParser, node: ast.Subscript, like: DType | None) -> Expr:
@@ -306,7 +318,8 @@ def _call(p: ExprParser, node: ast.Call, like: DType | None) -> Expr:
     if any(keyword.arg is None for keyword in node.keywords) or node.keywords:
         p.source.fail(node, f"{name} takes no keyword arguments")
     if name in _BINARY_CALLS:
-        a, b = p.pair(*_arguments(p, name, node, 2), like)
+        left, right = _arguments(p, name, node, 2)
+        a, b = p.pair(node, left, right, like)
         return Binary(_BINARY_CALLS[name], a, b)
     if name in _SPECIAL:
         return _SPECIAL[name](p, node, like)
@@ -355,12 +368,12 @@ def _table_call(p: ExprParser, name: str, node: ast.Call, like: DType | None) ->
 
 def _select(p: ExprParser, node: ast.Call, like: DType | None) -> Expr:
     cond, then, otherwise = _arguments(p, "select", node, 3)
-    return Select(p.expr(cond), *p.pair(then, otherwise, like))
+    return Select(p.expr(cond), *p.pair(node, then, otherwise, like))
 
 
 def _ramp(p: ExprParser, node: ast.Call, like: DType | None) -> Expr:
     base, stride, lanes = _arguments(p, "ramp", node, 3)
-    return Ramp(*p.pair(base, stride, like and like.scalar), _lanes(p, lanes))
+    return Ramp(*p.pair(node, base, stride, like and like.scalar), _lanes(p, lanes))
 
 
 def _broadcast(p: ExprParser, node: ast.Call, like: DType | None) -> Expr:

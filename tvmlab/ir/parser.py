@@ -9,9 +9,9 @@ described in `printer`; a reader may also write `C[i] += x`, a docstring, and de
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, TypeAlias, Union, cast
+from typing import Any, TypeAlias, Union
 
 from tvmlab.support import ParseError, TvmlabError
 
@@ -38,7 +38,7 @@ from .stmt import (
 
 Symbols: TypeAlias = Mapping[str, Union[Var, Buffer, Scalar]]
 
-_LOOP_KINDS = {word: cast(LoopKind, kind) for kind, word in LOOP_WORDS.items()}
+_LOOP_KINDS: dict[str, LoopKind] = {word: kind for kind, word in LOOP_WORDS.items()}
 _HEAD_WORDS = ("where", "reads", "writes", "annotate")
 _BLOCK_FORM = 'a block is written `with block("C", vi=spatial(16, i), vk=reduce(8, k)):`'
 
@@ -113,7 +113,7 @@ class _Parser:
             ) from None
 
     @contextmanager
-    def scope(self, names: Mapping[str, Var | Buffer]) -> Iterator[None]:
+    def scope(self, names: Mapping[str, Var | Buffer]) -> Generator[None]:
         """The names are known inside and not after."""
         before = self.exprs.symbols
         self.exprs.symbols = {**before, **names}
@@ -265,9 +265,7 @@ class _Parser:
                 reads = self.decls.regions(head["reads"])
             if "writes" in head:
                 writes = self.decls.regions(head["writes"])
-        annotations = (
-            self.decls.annotations(head["annotate"].keywords) if "annotate" in head else ()
-        )
+        noted = self.decls.annotations(head["annotate"].keywords) if "annotate" in head else ()
         symbol = self._blocks.setdefault(name, BlockSymbol(name))
         return Block(
             symbol,
@@ -278,7 +276,7 @@ class _Parser:
             body,
             init,
             predicate,
-            self.decls.annotations(noted),
+            noted,
         )
 
     def _split_block(

@@ -26,13 +26,13 @@ from .naming import Names
 from .print_expr import ExprPrinter
 from .program import Param, Program
 from .regions import infer_regions
-from .stmt import Alloc, Annotations, Block, Evaluate, For, If, IterVar, Seq, Stmt, Store
+from .stmt import Alloc, Annotations, Block, Evaluate, For, If, IterVar, LoopKind, Seq, Stmt, Store
 from .structural import structural_equal
 from .traverse import Node
 
 Printable: TypeAlias = Union[Program, Node]
 
-LOOP_WORDS = {
+LOOP_WORDS: dict[LoopKind, str] = {
     "serial": "range",
     "parallel": "parallel",
     "vectorized": "vectorized",

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .buffer import Region
-from .expr import TRUE, Buffer, Const, Expr, Load, Var, const
+from .expr import TRUE, Buffer, Expr, Load, Var, const
 from .stmt import Alloc, Annotations, Block, BlockSymbol, For, IterVar, Stmt, Store
+from .structural import structural_key
 from .traverse import uses_var, walk
 
 
@@ -17,20 +18,20 @@ def infer_regions(
 
     An access is a point of its buffer; a dimension indexed by a loop inside the body counts as
     read or written whole. Buffers that live only inside the body are left out. Reads come in
-    order of occurrence, without repeats of the same index objects.
+    order of occurrence, each place once.
     """
     del iters  # regions are over them by construction; named for the reader of the signature
     roots = [body] if init is None else [init, body]
     inner_vars = {n.var for root in roots for n in walk(root) if isinstance(n, For)}
     inner_buffers = {n.buffer for root in roots for n in walk(root) if isinstance(n, Alloc)}
-    reads: dict[tuple[object, ...], Region] = {}
-    writes: dict[tuple[object, ...], Region] = {}
+    reads: dict[tuple[Buffer, tuple[str, ...]], Region] = {}
+    writes: dict[tuple[Buffer, tuple[str, ...]], Region] = {}
     for root in roots:
         for current in walk(root):
             if not isinstance(current, (Load, Store)) or current.buffer in inner_buffers:
                 continue
             table = reads if isinstance(current, Load) else writes
-            key = (id(current.buffer), *(_index_key(i) for i in current.indices))
+            key = (current.buffer, structural_key(current.indices))
             if key not in table:
                 table[key] = _access_region(current.buffer, current.indices, inner_vars)
     return tuple(reads.values()), tuple(writes.values())
@@ -51,11 +52,6 @@ def make_block(
     return Block(
         symbol, tuple(iters), tuple(bindings), reads, writes, body, init, predicate, annotations
     )
-
-
-def _index_key(index: Expr) -> object:
-    """Equal for indices that are certainly the same: one literal value or one object."""
-    return ("const", index.value) if isinstance(index, Const) else id(index)
 
 
 def _access_region(buffer: Buffer, indices: tuple[Expr, ...], inner: set[Var]) -> Region:
