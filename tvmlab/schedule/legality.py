@@ -30,6 +30,14 @@ from .kinds import block_kind, single_store
 from .verdict import Fix, RefusedError, refuse, unsure
 
 
+_VERBS = {"parallel": "parallelize"}
+
+
+def verb(primitive: str) -> str:
+    """The word for applying a primitive, in a sentence."""
+    return _VERBS.get(primitive, primitive)
+
+
 def vars_of(e: Expr) -> set[Var]:
     """The variables in an expression."""
     return {n for n in walk(e) if isinstance(n, Var)}
@@ -49,7 +57,7 @@ def require_serial(loop: For, primitive: str) -> None:
     if loop.kind != "serial":
         raise refuse(
             f"{primitive}.annotated",
-            f"cannot {primitive} {loop.var.name}: it is already {loop.kind}; "
+            f"cannot {verb(primitive)} {loop.var.name}: it is already {loop.kind}; "
             f"{primitive} works on serial loops, so {primitive} before making it {loop.kind}",
             subject=loop.var,
         )
@@ -61,7 +69,7 @@ def require_const_extent(loop: For, primitive: str) -> int:
     if extent is None:
         raise refuse(
             f"{primitive}.symbolic-extent",
-            f"cannot {primitive} {loop.var.name}: its extent is known only at run time; "
+            f"cannot {verb(primitive)} {loop.var.name}: its extent is known only at run time; "
             f"split it by a constant and {primitive} the inner loop",
             subject=loop.var,
         )
@@ -75,7 +83,7 @@ def require_ordinary_blocks(stmt: Stmt, primitive: str, loop: Var) -> list[Block
         if block_kind(block) == "opaque":
             raise unsure(
                 f"{primitive}.opaque",
-                f"cannot {primitive} {loop.name}: block {block.name} is neither element-wise nor "
+                f"cannot {verb(primitive)} {loop.name}: block {block.name} is neither element-wise nor "
                 f"a reduction by an associative operation, so the order of its iterations is kept",
                 subject=loop,
             )
@@ -120,12 +128,12 @@ def _reduction_race(
 ) -> RefusedError:
     place = ", ".join("0" for _ in store.indices)
     name = loop.var.name
-    verb = "run side by side" if primitive == "parallel" else "sit in the lanes of one vector"
+    clash = "run side by side" if primitive == "parallel" else "sit in the lanes of one vector"
     witness = f"{name}=0 and {name}=1 both update {store.buffer.name}[{place}]"
     return refuse(
         f"{primitive}.reduction",
-        f"cannot {primitive} {name}: it is a reduction loop of block {block.name}, so two of its "
-        f"iterations add into the same element and must not {verb}",
+        f"cannot {verb(primitive)} {name}: it is a reduction loop of block {block.name}, so two of its "
+        f"iterations add into the same element and must not {clash}",
         witness=witness,
         fixes=_spatial_alternatives(index, loop, block, primitive),
         subject=loop.var,
@@ -149,7 +157,7 @@ def _spatial_alternatives(
                 require_const_extent(other, primitive)
         except RefusedError:
             continue
-        title = f"{primitive} {other.var.name} instead, which is a spatial loop"
+        title = f"{verb(primitive)} {other.var.name} instead, which is a spatial loop"
         return (Fix(title, ((primitive, {"loop": other.var}),)),)
     return ()
 
@@ -164,7 +172,7 @@ def _require_distinct_elements(
     if loop.var not in spatial:
         raise refuse(
             f"{primitive}.same-element",
-            f"cannot {primitive} {name}: block {block.name} does not depend on {name}, so every "
+            f"cannot {verb(primitive)} {name}: block {block.name} does not depend on {name}, so every "
             f"iteration would write the same elements of {store.buffer.name}",
             witness=f"{name}=0 and {name}=1 write the same element of {store.buffer.name}",
             subject=loop.var,
@@ -181,7 +189,7 @@ def _require_distinct_elements(
     if (spatial & reducing) or not mapping.injective:
         raise unsure(
             f"{primitive}.overlap",
-            f"cannot {primitive} {name}: it could not be shown that its iterations write different "
+            f"cannot {verb(primitive)} {name}: it could not be shown that its iterations write different "
             f"elements of {store.buffer.name} in block {block.name}",
             subject=loop.var,
         )
@@ -235,7 +243,7 @@ def sole_writer(index: ProgramIndex, buffer: Buffer, block: Block, primitive: st
     if others:
         raise refuse(
             f"{primitive}.two-writers",
-            f"cannot {primitive} {block.name}: {buffer.name} is also written by "
+            f"cannot {verb(primitive)} {block.name}: {buffer.name} is also written by "
             f"{', '.join(others)}, so {primitive} first and decompose the reduction after it",
             subject=block.symbol,
         )
@@ -247,7 +255,7 @@ def written_buffer(block: Block, primitive: str) -> Buffer:
     if len(written) != 1:
         raise refuse(
             f"{primitive}.outputs",
-            f"cannot {primitive} {block.name}: it writes {len(written)} buffers",
+            f"cannot {verb(primitive)} {block.name}: it writes {len(written)} buffers",
             subject=block.symbol,
         )
     return next(iter(written))

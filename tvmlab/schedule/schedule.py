@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tvmlab.ir import BlockSymbol, Buffer, For, Program, Scope, Stmt, Var, to_lines, to_text
+from tvmlab.ir import Block, BlockSymbol, Buffer, For, Program, Scope, Var, to_lines, to_text
 from tvmlab.support import ScheduleError, user_span
 from tvmlab.te import Tensor, create_program
 
@@ -316,8 +316,12 @@ def _marked_nest(program: Program, subject: object) -> str:
     """The printed program with an arrow at the loop or block that a refusal is about."""
     lines: list[str] = []
     for line in to_lines(program):
-        symbol = getattr(line.node, "var", None) or getattr(line.node, "symbol", None)
-        here = isinstance(line.node, Stmt) and symbol is not None and symbol is subject
+        symbol: object = None
+        if isinstance(line.node, For):
+            symbol = line.node.var
+        elif isinstance(line.node, Block):
+            symbol = line.node.symbol
+        here = symbol is not None and symbol is subject
         lines.append(f"{'->' if here else '  '} {'    ' * line.depth}{line.text}")
     return "\n".join(lines)
 

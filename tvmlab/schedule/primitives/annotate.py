@@ -7,7 +7,7 @@ from dataclasses import replace
 from tvmlab.ir import For, LoopKind, Program, Var, const_int, walk
 
 from ..index import ProgramIndex, index_of
-from ..legality import require_const_extent, require_independent
+from ..legality import require_const_extent, require_independent, verb
 from ..registry import Applied, ParamSpec, primitive
 from ..rewrite import replace_stmts
 from ..verdict import Fix, refuse
@@ -135,10 +135,10 @@ def _require_serial_for(loop: For, primitive: str) -> None:
     if loop.kind != "serial":
         raise refuse(
             f"{primitive}.annotated",
-            f"cannot {primitive} {loop.var.name}: it is already {loop.kind}",
+            f"cannot {verb(primitive)} {loop.var.name}: it is already {loop.kind}",
             fixes=(
                 Fix(
-                    f"make {loop.var.name} serial, then {primitive} it",
+                    f"make {loop.var.name} serial, then {verb(primitive)} it",
                     (("serial", {"loop": loop.var}), (primitive, {"loop": loop.var})),
                 ),
             )
@@ -157,7 +157,7 @@ def _refuse_kinds_inside(loop: For, primitive: str, kinds: tuple[LoopKind, ...])
         if inner.kind in kinds:
             raise refuse(
                 f"{primitive}.{inner.kind}-inside",
-                f"cannot {primitive} {loop.var.name}: the {inner.kind} loop {inner.var.name} is "
+                f"cannot {verb(primitive)} {loop.var.name}: the {inner.kind} loop {inner.var.name} is "
                 f"inside it",
                 subject=loop.var,
             )
@@ -168,7 +168,7 @@ def _refuse_vector_around(index: ProgramIndex, loop: For, primitive: str) -> Non
         if outer.kind == "vectorized":
             raise refuse(
                 f"{primitive}.in-vector",
-                f"cannot {primitive} {loop.var.name}: it is inside the vectorized loop "
+                f"cannot {verb(primitive)} {loop.var.name}: it is inside the vectorized loop "
                 f"{outer.var.name}",
                 subject=loop.var,
             )

@@ -1,0 +1,104 @@
+"""The house stands: floors hold, no circles, files keep their size, the start is quick."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import networkx as nx
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGE = ROOT / "tvmlab"
+MAX_LINES = 600
+HEAVY = ("jupyterlab", "ipywidgets", "anywidget", "xgboost", "scipy", "onnx", "plotly", "torch")
+
+
+def source_files() -> list[Path]:
+    return sorted(PACKAGE.rglob("*.py"))
+
+
+def module_name(file: Path) -> str:
+    parts = file.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def imported(file: Path) -> set[str]:
+    """Everything a file imports, inside functions and for type checking included."""
+    module = module_name(file)
+    package = module if file.name == "__init__.py" else module.rpartition(".")[0]
+    found: set[str] = set()
+    for current in ast.walk(ast.parse(file.read_text())):
+        if isinstance(current, ast.Import):
+            found |= {alias.name for alias in current.names}
+        elif isinstance(current, ast.ImportFrom):
+            parts = package.split(".")
+            base = ".".join(parts[: len(parts) - current.level + 1]) if current.level else ""
+            source = ".".join(p for p in (base, current.module or "") if p)
+            found |= {source} | {f"{source}.{alias.name}" for alias in current.names}
+    return found
+
+
+def import_graph() -> nx.DiGraph[str]:
+    files = {module_name(f): f for f in source_files()}
+    graph: nx.DiGraph[str] = nx.DiGraph()
+    for module, file in files.items():
+        graph.add_node(module)
+        for name in imported(file) & files.keys():
+            # `from . import sibling` also names the package itself, whose __init__ is above.
+            if name != module and not module.startswith(f"{name}."):
+                graph.add_edge(module, name)
+    return graph
+
+
+def test_no_import_circles() -> None:
+    circles = [sorted(c) for c in nx.strongly_connected_components(import_graph()) if len(c) > 1]
+    assert circles == []
+
+
+def test_floors() -> None:
+    result = subprocess.run(
+        [Path(sys.executable).with_name("lint-imports"), "--config", ROOT / "pyproject.toml"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+@pytest.mark.parametrize("file", source_files(), ids=module_name)
+def test_file_has_a_docstring_and_a_size_to_read(file: Path) -> None:
+    text = file.read_text()
+    assert text.count("\n") <= MAX_LINES
+    assert ast.get_docstring(ast.parse(text))
+
+
+def test_no_unfinished_marks() -> None:
+    marks = ("TO" + "DO", "FIX" + "ME", "XX" + "X:")
+    found = [f.name for f in source_files() if any(m in f.read_text() for m in marks)]
+    assert found == []
+
+
+def test_import_is_quick_and_light() -> None:
+    """`import tvmlab` takes under 0.3 s and pulls no heavy optional package."""
+    script = (
+        "import sys, time; t = time.perf_counter(); import tvmlab; "
+        "print(time.perf_counter() - t); print([m for m in sys.argv[1:] if m in sys.modules])"
+    )
+    command = [sys.executable, "-c", script, *HEAVY]
+    runs = [
+        subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+        for _ in range(5)
+    ]
+    assert all(loaded == "[]" for _, loaded in runs)
+    assert min(float(seconds) for seconds, _ in runs) < 0.3
+
+
+def test_architecture_page_names_each_package() -> None:
+    page = (PACKAGE / "README.md").read_text()
+    assert page.count("\n") <= 150
+    packages = {p.parent.name for p in PACKAGE.glob("*/__init__.py")}
+    assert {p for p in packages if f"`{p}`" not in page} == set()

@@ -1,0 +1,57 @@
+"""Random schedules: steps drawn from what the menus offer, refused ones included in the draw."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tvmlab.schedule import Action, BlockRef, LoopRef, Schedule
+
+
+def random_steps(schedule: Schedule, rng: np.random.Generator, count: int) -> int:
+    """Take up to `count` random allowed steps; returns how many were taken."""
+    taken = 0
+    for _ in range(count * 3):
+        if taken == count:
+            break
+        action = _draw(schedule, rng)
+        if action is None:
+            continue
+        args = _arguments(action, rng)
+        if schedule.preview(action.primitive, **args).verdict:
+            schedule.apply(action.primitive, **args)
+            taken += 1
+    return taken
+
+
+def references(schedule: Schedule) -> list[LoopRef | BlockRef]:
+    """All loops and blocks of the current program."""
+    found: dict[Any, LoopRef | BlockRef] = {}
+    for block in schedule.blocks():
+        found[block.symbol] = block
+        found.update({loop.var: loop for loop in schedule.loops(block)})
+    return list(found.values())
+
+
+def _draw(schedule: Schedule, rng: np.random.Generator) -> Action | None:
+    refs = references(schedule)
+    actions = schedule.actions(refs[int(rng.integers(len(refs)))])
+    return actions[int(rng.integers(len(actions)))] if actions else None
+
+
+def _arguments(action: Action, rng: np.random.Generator) -> dict[str, Any]:
+    args = dict(action.args)
+    for name, choices in action.choices.items():
+        if choices:
+            args[name] = choices[int(rng.integers(len(choices)))].value
+    if action.primitive == "split":
+        args["factors"] = _factors(rng)
+    return args
+
+
+def _factors(rng: np.random.Generator) -> tuple[int | None, ...]:
+    count = int(rng.integers(2, 4))
+    factors: list[int | None] = [int(rng.integers(1, 6)) for _ in range(count)]
+    factors[int(rng.integers(count))] = None
+    return tuple(factors)
