@@ -38,7 +38,7 @@ def _erf(x: Any) -> Any:
 
 
 def _round_half_even(x: Any) -> Any:
-    return np.round(x)
+    return np.rint(x)
 
 
 def _rsqrt(x: Any) -> Any:

@@ -1,0 +1,331 @@
+"""Turns each expression into a Python closure that computes its value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from tvmlab.ir import (
+    Binary,
+    Broadcast,
+    Buffer,
+    Call,
+    Cast,
+    Compare,
+    Const,
+    Expr,
+    Load,
+    Logic,
+    Not,
+    Ramp,
+    Select,
+    Var,
+)
+
+from .arithmetic import (
+    COMPARE,
+    ActiveLanes,
+    scalar_binary,
+    scalar_call,
+    scalar_cast,
+    vector_binary,
+    vector_call,
+    vector_cast,
+)
+from .failure import Fault
+from .memory import ConcurrentLoop, Shadow, Slot
+
+Value: TypeAlias = Callable[[], Any]
+"""A compiled expression."""
+
+
+class ExprCompiler:
+    """Compiles expressions over one frame of variables and one set of buffers.
+
+    `frame` holds the value of each variable at its place; the closures read it there. `concurrent`
+    are the parallel and vectorized loops around the expression being compiled.
+    """
+
+    def __init__(self) -> None:
+        self.frame: list[Any] = []
+        self.active = ActiveLanes()
+        self.concurrent: list[ConcurrentLoop] = []
+        self._places: dict[Var, int] = {}
+        self._slots: dict[Buffer, Slot] = {}
+        self._born: dict[Buffer, int] = {}
+        self._shadows: dict[tuple[ConcurrentLoop, Slot], Shadow] = {}
+        self._private: set[tuple[Var, Buffer]] = set()
+
+    def place(self, var: Var) -> int:
+        """The place of a variable in the frame."""
+        if var not in self._places:
+            self._places[var] = len(self.frame)
+            self.frame.append(0)
+        return self._places[var]
+
+    def declare(self, buffer: Buffer) -> Slot:
+        """Make the slot of a buffer; loops around this point cannot race on it."""
+        self._slots[buffer] = slot = Slot(buffer)
+        self._born[buffer] = len(self.concurrent)
+        return slot
+
+    def keep_private(self, var: Var, buffer: Buffer) -> None:
+        """Let each iteration of the loop over `var` have its own copy of the buffer."""
+        self._private.add((var, buffer))
+
+    def slot(self, buffer: Buffer) -> Slot:
+        return self._slots[buffer]
+
+    def shadows(self, buffer: Buffer) -> tuple[Shadow, ...]:
+        """The shadows that an access at this point has to tell."""
+        slot = self._slots[buffer]
+        found: list[Shadow] = []
+        for loop in self.concurrent[self._born[buffer] :]:
+            shadow = self._shadows.get((loop, slot))
+            if shadow is None:
+                shadow = Shadow(loop, slot, (loop.var, buffer) in self._private)
+                self._shadows[loop, slot] = shadow
+            found.append(shadow)
+        return tuple(found)
+
+    def expr(self, e: Expr) -> Value:
+        """The closure of an expression."""
+        return _RULES[type(e)](self, e)
+
+    def offset(self, buffer: Buffer, indices: Sequence[Expr], doing: str) -> Value:
+        """The closure of a checked row-major offset for scalar indices."""
+        slot = self._slots[buffer]
+        parts = tuple(self.expr(i) for i in indices)
+        if len(parts) == 1:
+            return _offset_1(slot, parts[0], doing)
+        if len(parts) == 2:
+            return _offset_2(slot, parts[0], parts[1], doing)
+
+        def offset() -> int:
+            result = 0
+            index = [part() for part in parts]
+            for i, dim in zip(index, slot.dims, strict=True):
+                if not 0 <= i < dim:
+                    raise outside(slot, index, doing)
+                result = result * dim + i
+            return result
+
+        return offset
+
+    def lanes(
+        self, buffer: Buffer, indices: Sequence[Expr], mask: Expr | None, lanes: int, doing: str
+    ) -> Value:
+        """The closure of (lanes that count, their checked offsets) for an access by vectors."""
+        slot, active = self._slots[buffer], self.active
+        parts = tuple(self.expr(i) for i in indices)
+        test = None if mask is None else self.expr(mask)
+
+        def run() -> tuple[Any, Any]:
+            on = np.ones(lanes, np.bool_) if test is None else np.array(test(), np.bool_)
+            if active.mask is not None:
+                on &= active.mask
+            (where,) = np.nonzero(on)
+            offsets = np.zeros(len(where), np.int64)
+            index = [np.broadcast_to(part(), lanes)[where] for part in parts]
+            for i, dim in zip(index, slot.dims, strict=True):
+                bad = (i < 0) | (i >= dim)
+                if bad.any():
+                    lane = int(np.argmax(bad))
+                    raise outside(slot, [int(part[lane]) for part in index], doing)
+                offsets = offsets * dim + i
+            return where, offsets
+
+        return run
+
+
+def outside(slot: Slot, index: Sequence[int], doing: str) -> Fault:
+    """The failure of an index that leaves its buffer."""
+    for number, (i, dim) in enumerate(zip(index, slot.dims, strict=True)):
+        if not 0 <= i < dim:
+            size = f"dimension {number} has the indices 0 to {dim - 1}" if dim else "it is empty"
+            text = f"is {doing} outside of the buffer: {size}"
+            return Fault("out-of-bounds", text, slot.buffer, tuple(index))
+    raise AssertionError("no index is outside")
+
+
+def _offset_1(slot: Slot, part: Value, doing: str) -> Value:
+    def offset() -> int:
+        i = part()
+        if not 0 <= i < slot.dims[0]:
+            raise outside(slot, [i], doing)
+        return i
+
+    return offset
+
+
+def _offset_2(slot: Slot, row: Value, column: Value, doing: str) -> Value:
+    def offset() -> int:
+        i, j = row(), column()
+        rows, columns = slot.dims
+        if not (0 <= i < rows and 0 <= j < columns):
+            raise outside(slot, [i, j], doing)
+        return i * columns + j
+
+    return offset
+
+
+def _const(c: ExprCompiler, e: Const) -> Value:
+    del c
+    value = e.dtype.numpy.type(e.value) if e.dtype.is_float else e.value
+    return lambda: value
+
+
+def _var(c: ExprCompiler, e: Var) -> Value:
+    frame, place = c.frame, c.place(e)
+    return lambda: frame[place]
+
+
+def _binary(c: ExprCompiler, e: Binary) -> Value:
+    a, b = c.expr(e.a), c.expr(e.b)
+    if e.dtype.lanes != 1:
+        function = vector_binary(e.op, e.dtype, c.active)
+    elif e.dtype.is_float and e.op in ("add", "sub", "mul"):
+        return _float_binary(e.op, a, b)
+    else:
+        function = scalar_binary(e.op, e.dtype)
+    return lambda: function(a(), b())
+
+
+def _float_binary(op: str, a: Value, b: Value) -> Value:
+    """The commonest operations on floats, without a call in between."""
+    if op == "add":
+        return lambda: a() + b()
+    return (lambda: a() * b()) if op == "mul" else (lambda: a() - b())
+
+
+def _compare(c: ExprCompiler, e: Compare) -> Value:
+    a, b, function = c.expr(e.a), c.expr(e.b), COMPARE[e.op]
+    return lambda: function(a(), b())
+
+
+def _logic(c: ExprCompiler, e: Logic) -> Value:
+    # Both sides are evaluated, since compiled code may do so: neither may fail.
+    a, b = c.expr(e.a), c.expr(e.b)
+    return (lambda: a() & b()) if e.op == "and" else (lambda: a() | b())
+
+
+def _not(c: ExprCompiler, e: Not) -> Value:
+    a = c.expr(e.a)
+    return (lambda: not a()) if e.dtype.lanes == 1 else (lambda: ~a())
+
+
+def _select(c: ExprCompiler, e: Select) -> Value:
+    cond, then, otherwise = c.expr(e.cond), c.expr(e.then), c.expr(e.otherwise)
+    if e.cond.dtype.lanes == 1:
+        return lambda: then() if cond() else otherwise()
+    active = c.active
+
+    def run() -> Any:
+        chosen, around = cond(), active.mask
+        taken = chosen if around is None else chosen & around
+        left = ~chosen if around is None else ~chosen & around
+        result = np.zeros(e.dtype.lanes, e.dtype.numpy)
+        try:
+            for lanes, branch in ((taken, then), (left, otherwise)):
+                if lanes.any():
+                    active.mask = lanes
+                    result[lanes] = branch()[lanes]
+        finally:
+            active.mask = around
+        return result
+
+    return run
+
+
+def _cast(c: ExprCompiler, e: Cast) -> Value:
+    value = c.expr(e.value)
+    if e.dtype.lanes == 1:
+        function = scalar_cast(e.value.dtype, e.dtype)
+    else:
+        function = vector_cast(e.value.dtype, e.dtype, c.active)
+    return lambda: function(value())
+
+
+def _load(c: ExprCompiler, e: Load) -> Value:
+    if e.dtype.lanes != 1:
+        return _vector_load(c, e)
+    slot, shadows = c.slot(e.buffer), c.shadows(e.buffer)
+    offset = c.offset(e.buffer, e.indices, "read")
+    is_float = e.dtype.is_float
+
+    def plain() -> Any:
+        at = offset()
+        return slot.flat[at] if is_float else slot.flat.item(at)
+
+    def checked() -> Any:
+        at = offset()
+        if slot.written is not None and not slot.written[at]:
+            raise slot.unwritten(at)
+        for shadow in shadows:
+            shadow.read(at)
+        return slot.flat[at] if is_float else slot.flat.item(at)
+
+    run = checked if shadows or slot.written is not None else plain
+    if e.mask is None:
+        return run
+    mask, zero = c.expr(e.mask), e.dtype.numpy.type(0)
+    zero = zero if is_float else zero.item()
+    return lambda: run() if mask() else zero
+
+
+def _vector_load(c: ExprCompiler, e: Load) -> Value:
+    slot, shadows = c.slot(e.buffer), c.shadows(e.buffer)
+    lanes = c.lanes(e.buffer, e.indices, e.mask, e.dtype.lanes, "read")
+
+    def run() -> Any:
+        where, offsets = lanes()
+        if slot.written is not None or shadows:
+            for at in offsets.tolist():
+                if slot.written is not None and not slot.written[at]:
+                    raise slot.unwritten(at)
+                for shadow in shadows:
+                    shadow.read(at)
+        result = np.zeros(e.dtype.lanes, e.dtype.numpy)
+        result[where] = slot.flat[offsets]
+        return result
+
+    return run
+
+
+def _call(c: ExprCompiler, e: Call) -> Value:
+    args = tuple(c.expr(a) for a in e.args)
+    function = (scalar_call if e.dtype.lanes == 1 else vector_call)(e.op, e.dtype)
+    if len(args) == 1:
+        (only,) = args
+        return lambda: function(only())
+    return lambda: function(*[a() for a in args])
+
+
+def _ramp(c: ExprCompiler, e: Ramp) -> Value:
+    base, stride = c.expr(e.base), c.expr(e.stride)
+    steps = np.arange(e.lanes).astype(e.dtype.numpy)
+    kind = e.dtype.numpy.type
+    return lambda: kind(base()) + kind(stride()) * steps
+
+
+def _broadcast(c: ExprCompiler, e: Broadcast) -> Value:
+    value, lanes, kind = c.expr(e.value), e.lanes, e.dtype.numpy
+    return lambda: np.full(lanes, value(), kind)
+
+
+_RULES: dict[type, Callable[[ExprCompiler, Any], Value]] = {
+    Const: _const,
+    Var: _var,
+    Binary: _binary,
+    Compare: _compare,
+    Logic: _logic,
+    Not: _not,
+    Select: _select,
+    Cast: _cast,
+    Load: _load,
+    Call: _call,
+    Ramp: _ramp,
+    Broadcast: _broadcast,
+}
