@@ -1,0 +1,32 @@
+"""Arithmetic on index expressions: what values they take, whether they are equal, what they map.
+
+Stands on `ir` alone. Everything is a function of an expression and a `Bounds` environment; nothing
+here knows of schedules.
+"""
+
+from .bounds import Bounds, bound_of, linear_form, modular_of
+from .interval import EVERYTHING, NATURAL, Interval
+from .iter_map import IterMap, detect_iter_map
+from .linear import LinearForm, form_to_expr
+from .modular import Modular
+from .relax import SymbolicRange, relax
+from .simplify import prove, simplify
+
+__all__ = [
+    "EVERYTHING",
+    "NATURAL",
+    "Bounds",
+    "Interval",
+    "IterMap",
+    "LinearForm",
+    "Modular",
+    "SymbolicRange",
+    "bound_of",
+    "detect_iter_map",
+    "form_to_expr",
+    "linear_form",
+    "modular_of",
+    "prove",
+    "relax",
+    "simplify",
+]
