@@ -81,17 +81,18 @@ from .traverse import (
     walk,
     with_body,
 )
+from .verify import Violation, verify, violations
 
 __all__ = [
     "CALLS", "FALSE", "TRUE", "Alloc", "Annotations", "AnyExpr", "AnyStmt", "Binary", "BinaryOp",
     "Block", "BlockSymbol", "Broadcast", "Buffer", "Call", "CallInfo", "Cast", "Compare",
     "CompareOp", "Const", "Evaluate", "Expr", "ExprLike", "For", "If", "IterKind", "IterVar",
     "Line", "Load", "Logic", "LoopKind", "Names", "Node", "Not", "Param", "Program", "Ramp",
-    "Region", "Scalar", "Scope", "Select", "Seq", "Stmt", "Store", "Var", "as_expr", "binary",
-    "cast", "child_fields", "child_stmts", "children", "compare", "conjunction", "conjuncts",
-    "const", "const_int", "eq", "fold_compare", "free_vars", "infer_regions", "is_const", "is_noop",
-    "loads_of", "logic", "make_block", "map_children", "marked_text", "maximum", "minimum", "ne",
-    "parse", "parse_expr", "parse_stmt", "replace_buffers", "seq", "structural_equal",
-    "structural_hash", "structural_key", "substitute", "to_lines", "to_text", "transform",
-    "uses_var", "walk", "with_body", "wrap_int",
+    "Region", "Scalar", "Scope", "Select", "Seq", "Stmt", "Store", "Var", "Violation", "as_expr",
+    "binary", "cast", "child_fields", "child_stmts", "children", "compare", "conjunction",
+    "conjuncts", "const", "const_int", "eq", "fold_compare", "free_vars", "infer_regions",
+    "is_const", "is_noop", "loads_of", "logic", "make_block", "map_children", "marked_text",
+    "maximum", "minimum", "ne", "parse", "parse_expr", "parse_stmt", "replace_buffers", "seq",
+    "structural_equal", "structural_hash", "structural_key", "substitute", "to_lines", "to_text",
+    "transform", "uses_var", "verify", "violations", "walk", "with_body", "wrap_int",
 ]  # fmt: skip
