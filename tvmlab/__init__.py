@@ -11,6 +11,7 @@ from importlib import metadata as _metadata
 from typing import Any
 
 from . import te
+from .schedule import Schedule, Verdict
 from .support import TvmlabError, UserError
 
 try:
@@ -18,7 +19,7 @@ try:
 except _metadata.PackageNotFoundError:  # a source tree that was never installed
     __version__ = "0+unknown"
 
-__all__ = ["TvmlabError", "UserError", "te"]
+__all__ = ["Schedule", "TvmlabError", "UserError", "Verdict", "te"]
 
 
 def _jupyter_labextension_paths() -> list[dict[str, Any]]:
