@@ -11,6 +11,7 @@ from .linear import LinearForm, form_to_expr
 from .modular import Modular
 from .relax import SymbolicRange, relax
 from .simplify import prove, simplify
+from .simplify_stmt import simplify_stmt
 
 __all__ = [
     "EVERYTHING",
@@ -29,4 +30,5 @@ __all__ = [
     "prove",
     "relax",
     "simplify",
+    "simplify_stmt",
 ]

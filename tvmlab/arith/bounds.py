@@ -32,10 +32,11 @@ class Bounds(Environment):
 
     def __init__(self, base: Environment | None = None) -> None:
         if base is None:
-            Environment.__init__(self, Terms(), {}, {}, (), {})
+            Environment.__init__(self, Terms(), {}, {}, (), {}, frozenset())
         else:
+            intervals, known = dict(base.intervals), dict(base.known)
             Environment.__init__(
-                self, base.terms, dict(base.intervals), base.moduli, base.facts, base.known
+                self, base.terms, intervals, base.moduli, base.facts, known, base.kept
             )
 
     @staticmethod
@@ -52,16 +53,20 @@ class Bounds(Environment):
         result.intervals[var] = interval
         return result
 
-    def bind_loop(self, var: Var, extent: Extent) -> Bounds:
-        """The same, inside a loop over a variable; the extent may be symbolic."""
+    def bind_loop(self, var: Var, extent: Extent, *, keep: bool = False) -> Bounds:
+        """The same, inside a loop over a variable; the extent may be symbolic.
+
+        With `keep`, the variable stays in simplified expressions even if the loop runs once.
+        """
         result = Bounds(self)
         result._add_loop(var, extent)
+        if keep:
+            result.kept = result.kept | {var}
         return result
 
     def assume(self, cond: Expr, holds: bool = True) -> Bounds:
         """The same, where a condition is known to hold (or known not to)."""
         result = Bounds(self)
-        result.known = dict(self.known)
         result._learn(cond, holds)
         # What was computed on the way is right but was made with less knowledge.
         result.atom_ranges.clear()

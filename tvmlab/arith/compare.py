@@ -98,7 +98,7 @@ def _divide_out(form: LinearForm, op: CompareOp, env: Environment) -> tuple[Line
 
 
 def _write(form: LinearForm, op: CompareOp, dtype: DType, env: Environment) -> Expr | None:
-    """`form op 0` with positive terms left, negative ones right, the constant where it is positive."""
+    """`form op 0` with positive terms left and negative ones right."""
     left = {t: k for t, k in form.terms.items() if k > 0}
     right = {t: -k for t, k in form.terms.items() if k < 0}
     if not left:

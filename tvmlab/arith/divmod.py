@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from math import gcd
+from typing import TypeGuard
 
 from tvmlab.ir import Binary, Const, Expr
 from tvmlab.support import DType
@@ -128,7 +129,7 @@ def _join_remainder(
     return None
 
 
-def _is_digit(atom: Expr) -> bool:
+def _is_digit(atom: Expr) -> TypeGuard[Binary]:
     return (
         isinstance(atom, Binary)
         and atom.op in ("floordiv", "floormod")
@@ -167,7 +168,7 @@ def _common_quotient(form: LinearForm, divisor: int, env: Environment) -> int | 
 def _factorings(
     form: LinearForm, divisor: int, env: Environment
 ) -> Iterable[tuple[int, LinearForm, LinearForm]]:
-    """Ways to write `form` as `step * high + low`: step > 1 divides the divisor, 0 <= low < step."""
+    """Ways to write a form as `step * high + low`, 0 <= low < step, step dividing the divisor."""
     steps = {gcd(k, divisor) for k in form.terms.values()}
     for step in sorted(steps, reverse=True):
         if step == 1:

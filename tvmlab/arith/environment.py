@@ -28,6 +28,8 @@ class Environment:
         Forms that are at most zero; their arithmetic is exact.
     known
         Conditions (by representative) whose value is known.
+    kept
+        Variables that are not replaced by their value although there is only one.
     """
 
     __slots__ = (
@@ -36,6 +38,7 @@ class Environment:
         "form_ranges",
         "forms",
         "intervals",
+        "kept",
         "known",
         "moduli",
         "shown",
@@ -50,12 +53,14 @@ class Environment:
         moduli: dict[Expr, Modular],
         facts: tuple[LinearForm, ...],
         known: dict[Expr, bool],
+        kept: frozenset[Expr],
     ) -> None:
         self.terms = terms
         self.intervals = intervals
         self.moduli = moduli
         self.facts = facts
         self.known = known
+        self.kept = kept
         # Memo tables, filled on demand; nodes are their own keys, by identity.
         self.atom_ranges: dict[Expr, Interval] = {}
         self.form_ranges: dict[LinearForm, Interval] = {}

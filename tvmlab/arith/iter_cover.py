@@ -37,7 +37,7 @@ class _Part:
     size: LinearForm
 
 
-class _Refused(Exception):
+class _NotProvenError(Exception):
     """Carries the sentence that says what is not proven."""
 
 
@@ -60,7 +60,7 @@ def cover_reason(
         for n, (form, extent) in enumerate(zip(forms, extents, strict=True)):
             cover.need_no_gap(n, parts[n], form.const, extent)
         cover.need_nonempty(parts)
-    except _Refused as refused:
+    except _NotProvenError as refused:
         return str(refused)
     return None
 
@@ -79,14 +79,18 @@ class _Cover:
     def cut(self, condition: Expr) -> None:
         """Take a predicate `sum < limit` into account: the sum becomes a group of that extent."""
         if not isinstance(condition, Compare) or not is_scalar_int(condition.a):
-            raise _Refused("the predicate is not a conjunction of upper limits on sums of loops")
+            raise _NotProvenError(
+                "the predicate is not a conjunction of upper limits on sums of loops"
+            )
         a, b = self._env.terms.form(condition.a), self._env.terms.form(condition.b)
         exact = all(is_exact(form, condition.a.dtype, self._env) for form in (a, b))
         op = condition.op
         if op in ("gt", "ge"):
             a, b, op = b, a, "lt" if op == "gt" else "le"
         if not exact or op not in ("lt", "le"):
-            raise _Refused("the predicate is not a conjunction of upper limits on sums of loops")
+            raise _NotProvenError(
+                "the predicate is not a conjunction of upper limits on sums of loops"
+            )
         # Loops go to one side, everything that stands still to the other.
         difference = a.minus(b)
         moving = {t: k for t, k in difference.terms.items() if self._moves(t)}
@@ -94,11 +98,11 @@ class _Cover:
         limit = LinearForm(still, (1 if op == "le" else 0) - difference.const)
         group = self._gather(LinearForm(moving, 0))
         if group is None:
-            raise _Refused("the predicate does not limit a sum of loops that has no gaps")
+            raise _NotProvenError("the predicate does not limit a sum of loops that has no gaps")
         if decide_forms("le", limit, group.extent, self._env, deep=True) is True:
             self._replace(group, limit)
         elif decide_forms("le", group.extent, limit, self._env, deep=True) is not True:
-            raise _Refused("it is not known whether the predicate cuts off whole iterations")
+            raise _NotProvenError("it is not known whether the predicate cuts off whole iterations")
         else:
             self._replace(group, group.extent)
 
@@ -164,11 +168,13 @@ class _Cover:
         digit = digit_of(atom, self._there)
         group = None if digit is None else self._find(digit.source.key())
         if digit is None or group is None:
-            raise _Refused(
+            raise _NotProvenError(
                 f"binding {binding} is not a sum of quotients and remainders of independent loops"
             )
         if not group.extent.is_const:
-            raise _Refused(f"binding {binding} takes a loop apart whose extent is not a number")
+            raise _NotProvenError(
+                f"binding {binding} takes a loop apart whose extent is not a number"
+            )
         size = -(-group.extent.const // digit.lower)
         if digit.size is not None:
             size = min(size, digit.size)
@@ -187,11 +193,11 @@ class _Cover:
             for part in mine:
                 size = part.size.const
                 if not part.size.is_const or part.lower < reach:
-                    raise _Refused("two bindings use the same part of a loop")
+                    raise _NotProvenError("two bindings use the same part of a loop")
                 reach = part.lower * size
                 top += part.lower * (size - 1)
             if mine and top > group.extent.const - 1:
-                raise _Refused(
+                raise _NotProvenError(
                     "a loop does not divide evenly, so some combinations of its quotient and "
                     "remainder never occur"
                 )
@@ -205,7 +211,9 @@ class _Cover:
                 continue
             step = abs(part.factor)
             if decide_forms("gt", constant_form(step), travel.shift(1), self._env) is not False:
-                raise _Refused(f"binding {binding} skips values: it moves in steps of {step}")
+                raise _NotProvenError(
+                    f"binding {binding} skips values: it moves in steps of {step}"
+                )
             reach = part.size.shift(-1).times(step)
             travel = travel.plus(reach)
             if part.factor > 0:
@@ -215,7 +223,7 @@ class _Cover:
         size = self._env.terms.form(extent)
         starts = decide_forms("le", low, ZERO, self._env, deep=True)
         if starts is not True or not self._reaches(high, size):
-            raise _Refused(
+            raise _NotProvenError(
                 f"binding {binding} is not proven to reach all values of its iteration variable"
             )
 
@@ -229,7 +237,7 @@ class _Cover:
             if id(group) in used:
                 continue
             if decide_forms("ge", group.extent, constant_form(1), self._env) is not True:
-                raise _Refused("a loop that no binding uses may be empty")
+                raise _NotProvenError("a loop that no binding uses may be empty")
 
 
 def _multiple_in(part: LinearForm, form: LinearForm) -> int | None:

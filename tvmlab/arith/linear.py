@@ -234,11 +234,11 @@ class Terms:
 def form_to_expr(
     form: LinearForm, dtype: DType = INDEX, shown: Mapping[Expr, Expr] | None = None
 ) -> Expr:
-    """Write a form as an expression: positive terms in order, then negative ones, then the constant.
+    """Write a form as an expression: positive terms, then negative ones, then the constant.
 
     `shown` may give for an atom the expression to write for it.
     """
-    names = {} if shown is None else shown
+    names: Mapping[Expr, Expr] = {} if shown is None else shown
     result: Expr | None = None
     for atom, k in form.terms.items():
         if k > 0:

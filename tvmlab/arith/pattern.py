@@ -57,40 +57,40 @@ class Pattern:
 
     __slots__ = ()
 
-    def __add__(self, other: PatternLike) -> Pattern:
+    def __add__(self, other: PatternLike) -> Op:
         return op("add", self, other)
 
-    def __sub__(self, other: PatternLike) -> Pattern:
+    def __sub__(self, other: PatternLike) -> Op:
         return op("sub", self, other)
 
-    def __rsub__(self, other: PatternLike) -> Pattern:
+    def __rsub__(self, other: PatternLike) -> Op:
         return op("sub", other, self)
 
-    def __mul__(self, other: PatternLike) -> Pattern:
+    def __mul__(self, other: PatternLike) -> Op:
         return op("mul", self, other)
 
-    def __truediv__(self, other: PatternLike) -> Pattern:
+    def __truediv__(self, other: PatternLike) -> Op:
         return op("div", self, other)
 
-    def __floordiv__(self, other: PatternLike) -> Pattern:
+    def __floordiv__(self, other: PatternLike) -> Op:
         return op("floordiv", self, other)
 
-    def __mod__(self, other: PatternLike) -> Pattern:
+    def __mod__(self, other: PatternLike) -> Op:
         return op("floormod", self, other)
 
-    def __and__(self, other: PatternLike) -> Pattern:
+    def __and__(self, other: PatternLike) -> Op:
         return op("bitand", self, other)
 
-    def __or__(self, other: PatternLike) -> Pattern:
+    def __or__(self, other: PatternLike) -> Op:
         return op("bitor", self, other)
 
-    def __xor__(self, other: PatternLike) -> Pattern:
+    def __xor__(self, other: PatternLike) -> Op:
         return op("bitxor", self, other)
 
-    def __lshift__(self, other: PatternLike) -> Pattern:
+    def __lshift__(self, other: PatternLike) -> Op:
         return op("shl", self, other)
 
-    def __rshift__(self, other: PatternLike) -> Pattern:
+    def __rshift__(self, other: PatternLike) -> Op:
         return op("shr", self, other)
 
 

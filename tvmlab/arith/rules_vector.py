@@ -6,19 +6,19 @@ ramp(b * 8, 1) // 8        ->  broadcast(b)          up to 8 lanes
 
 from __future__ import annotations
 
-from .pattern import Match, Num, Pattern, Rule, RuleTable, Wild, op
+from .pattern import Match, Num, Op, Pattern, Rule, RuleTable, Wild, op
 from .ranges import form_range, is_exact, remainder_of
 
 b, s, x, y, t = Wild("b"), Wild("s"), Wild("x"), Wild("y"), Wild("t")
 c, k = Wild("c", literal=True), Wild("k", literal=True)
 
 
-def ramp(base: Pattern, stride: Pattern) -> Pattern:
+def ramp(base: Pattern, stride: Pattern) -> Op:
     """A ramp pattern of as many lanes as the matched node has."""
     return op("ramp", base, stride)
 
 
-def cast_all(value: Pattern) -> Pattern:
+def cast_all(value: Pattern) -> Op:
     """A broadcast pattern of as many lanes as the matched node has."""
     return op("broadcast", value)
 

@@ -121,7 +121,7 @@ def _atom_form(e: Expr, env: Bounds) -> LinearForm:
     else:
         form = _result_form(e, _rules(e, env), env)
     atom = form.atom
-    if atom is not None:
+    if atom is not None and atom not in env.kept:
         interval = atom_range(atom, env)
         if interval.lo is not None and interval.lo == interval.hi:
             form = constant_form(interval.lo)
