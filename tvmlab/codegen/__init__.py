@@ -1,5 +1,24 @@
 """Code generation: what turns a program into results, by interpretation or as machine code."""
 
 from .interpreter import InterpreterFailure, interpret
+from .llvm import (
+    CompiledObject,
+    EmitOptions,
+    FastMath,
+    cache_key_parts,
+    compile_module,
+    emit_module,
+    kernel_name,
+)
 
-__all__ = ["InterpreterFailure", "interpret"]
+__all__ = [
+    "CompiledObject",
+    "EmitOptions",
+    "FastMath",
+    "InterpreterFailure",
+    "cache_key_parts",
+    "compile_module",
+    "emit_module",
+    "interpret",
+    "kernel_name",
+]

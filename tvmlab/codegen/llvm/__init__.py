@@ -1,0 +1,15 @@
+"""Machine code for CPUs through LLVM."""
+
+from .compile import CompiledObject, cache_key_parts, compile_module
+from .emit import emit_module, kernel_name
+from .options import EmitOptions, FastMath
+
+__all__ = [
+    "CompiledObject",
+    "EmitOptions",
+    "FastMath",
+    "cache_key_parts",
+    "compile_module",
+    "emit_module",
+    "kernel_name",
+]

@@ -1,0 +1,193 @@
+"""LLVM IR as text: a module and its functions under construction.
+
+Text is written directly, not through `llvmlite.ir`: it is several times faster to make, knows every
+instruction of the LLVM in use, and reads like what a person would write, which matters because the
+explorer shows it.
+"""
+
+from __future__ import annotations
+
+import re
+
+NO_MEMORY = 1
+"""What a kernel returns when a local buffer could not be allocated."""
+
+_NOT_NAME = re.compile(r"[^A-Za-z0-9_.]")
+
+
+class FunctionText:
+    """One kernel function that returns an `i32` code: 0, or what went wrong.
+
+    Instructions go to the current block. Stack slots and heap blocks are made in the entry block;
+    every way out leads through the block `leave`, which frees the heap blocks.
+    """
+
+    def __init__(self, header: str) -> None:
+        self.header = header
+        self._slots: list[str] = []
+        self._heap: list[tuple[str, int]] = []
+        self._lines: list[str] = []
+        self._exits: list[tuple[str, str]] = []
+        self._taken = dict.fromkeys(("entry", "start", "leave", "no_memory", "code"), 1)
+        self.block = "start"
+        self.stack_bytes = 0
+
+    def fresh(self, wish: str) -> str:
+        """A local name not used before, without its sign."""
+        base = _NOT_NAME.sub("_", wish)
+        number = self._taken.get(base, 0)
+        name = base if number == 0 else f"{base}.{number}"
+        while name in self._taken:
+            number += 1
+            name = f"{base}.{number}"
+        self._taken[base] = number + 1
+        self._taken.setdefault(name, 1)
+        return name
+
+    def value(self, instruction: str, wish: str = "v") -> str:
+        """Append an instruction that yields a value; returns the value's name."""
+        name = "%" + self.fresh(wish)
+        self._lines.append(f"  {name} = {instruction}")
+        return name
+
+    def effect(self, instruction: str) -> None:
+        """Append an instruction that yields nothing."""
+        self._lines.append(f"  {instruction}")
+
+    def reserve(self) -> int:
+        """Keep a place for an instruction that is known only later, such as a loop's phi."""
+        self._lines.append("")
+        return len(self._lines) - 1
+
+    def fill(self, place: int, instruction: str) -> None:
+        """Write the instruction that a place was reserved for."""
+        self._lines[place] = f"  {instruction}"
+
+    def label(self, wish: str) -> str:
+        """A name for a block to be started later."""
+        return self.fresh(wish)
+
+    def start(self, label: str) -> None:
+        """Begin a block; the previous one must have ended with a branch or return."""
+        self._lines.append(f"{label}:")
+        self.block = label
+
+    def jump(self, label: str) -> None:
+        """End the block with an unconditional branch."""
+        self.effect(f"br label %{label}")
+
+    def branch(self, cond: str, then: str, otherwise: str) -> None:
+        """End the block with a branch on an `i1`."""
+        self.effect(f"br i1 {cond}, label %{then}, label %{otherwise}")
+
+    def slot(self, type_text: str, align: int, size: int, wish: str) -> str:
+        """A stack slot that lives as long as the function runs."""
+        name = "%" + self.fresh(wish)
+        self._slots.append(f"  {name} = alloca {type_text}, align {align}")
+        self.stack_bytes += size
+        return name
+
+    def heap(self, size: int, wish: str) -> str:
+        """A heap block that lives as long as the function runs."""
+        name = "%" + self.fresh(wish)
+        self._heap.append((name, size))
+        return name
+
+    def leave(self, code: str) -> None:
+        """End the block by returning a code."""
+        self._exits.append((code, self.block))
+        self.jump("leave")
+
+    def render(self) -> str:
+        """The whole function; the last block must have been left."""
+        heads, oom = self._entry()
+        codes = ", ".join(f"[ {code}, %{block} ]" for code, block in self._exits)
+        frees = [f"  call void @free(ptr {name})" for name, _ in self._heap]
+        tail = ["leave:", f"  %code = phi i32 {codes}", *frees, "  ret i32 %code"]
+        lines = [*heads, "start:", *self._lines, *tail, *oom]
+        return f"{self.header} {{\nentry:\n" + "\n".join(lines) + "\n}\n"
+
+    @property
+    def uses_heap(self) -> bool:
+        return bool(self._heap)
+
+    def _entry(self) -> tuple[list[str], list[str]]:
+        """The entry block, and the block for the case that memory ran out."""
+        if not self._heap:
+            return [*self._slots, "  br label %start"], []
+        lines = list(self._slots)
+        missing = "false"
+        for name, size in self._heap:
+            lines.append(f"  {name} = call noalias ptr @aligned_alloc(i64 64, i64 {size})")
+            lines.append(f"  {name}.null = icmp eq ptr {name}, null")
+            lines.append(f"  {name}.missing = or i1 {missing}, {name}.null")
+            missing = f"{name}.missing"
+        lines.append(f"  br i1 {missing}, label %no_memory, label %start")
+        frees = [f"  call void @free(ptr {name})" for name, _ in self._heap]
+        return lines, ["no_memory:", *frees, f"  ret i32 {NO_MEMORY}"]
+
+
+class ModuleText:
+    """A module: functions, declarations, and metadata, each written once."""
+
+    def __init__(self, name: str, triple: str) -> None:
+        self._head = (
+            f'; ModuleID = "{name}"\nsource_filename = "{name}"\ntarget triple = "{triple}"\n'
+        )
+        self._functions: list[str] = []
+        self._declarations: dict[str, str] = {}
+        self._helpers: dict[str, str] = {}
+        self._metadata: list[str] = []
+        self._names: dict[str, int] = {}
+        self.attributes = ""
+
+    def unique(self, wish: str) -> str:
+        """A function name not given out before, without its sign."""
+        base = _NOT_NAME.sub("_", wish)
+        number = self._names.get(base, 0)
+        self._names[base] = number + 1
+        return base if number == 0 else f"{base}.{number}"
+
+    def declare(self, name: str, result: str, arguments: str, attributes: str = "") -> str:
+        """Declare an external function or intrinsic; returns its name with the sign."""
+        text = f"declare {result} @{name}({arguments}) {attributes}".rstrip()
+        self._declarations.setdefault(name, text)
+        return f"@{name}"
+
+    def helper(self, name: str, text: str) -> str:
+        """Define an internal helper function once; returns its name with the sign."""
+        self._helpers.setdefault(name, text)
+        return f"@{name}"
+
+    def has_helper(self, name: str) -> bool:
+        return name in self._helpers
+
+    def define(self, function: FunctionText) -> None:
+        """Add a finished function."""
+        self._functions.append(function.render())
+
+    def define_text(self, text: str) -> None:
+        """Add a function written out by hand."""
+        self._functions.append(text)
+
+    def loop_metadata(self, unroll: int | None = None) -> str:
+        """Metadata for a loop's back edge: vectors and unrolling are the schedule's business."""
+        number = len(self._metadata)
+        count = f"!{number + 2}"
+        control = (
+            '!{!"llvm.loop.unroll.disable"}'
+            if unroll is None
+            else f'!{{!"llvm.loop.unroll.count", i32 {unroll}}}'
+        )
+        self._metadata += [
+            f"!{number} = distinct !{{!{number}, !{number + 1}, {count}}}",
+            f'!{number + 1} = !{{!"llvm.loop.vectorize.enable", i1 false}}',
+            f"{count} = {control}",
+        ]
+        return f"!llvm.loop !{number}"
+
+    def render(self) -> str:
+        parts = [self._head, *self._functions, *self._helpers.values()]
+        parts.append("\n".join(self._declarations.values()))
+        parts += [self.attributes, "\n".join(self._metadata)]
+        return "\n".join(part for part in parts if part) + "\n"

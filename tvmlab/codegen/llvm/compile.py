@@ -1,0 +1,112 @@
+"""From IR text to machine code: parse, optimise, emit an object, each step timed.
+
+LLVM's own vectorisers and unrollers stay off: vectors and unrolling are decided by the schedule and
+stand in the text already. What is wanted of LLVM is the rest: registers, common subexpressions,
+loop-invariant code, address arithmetic, instruction selection.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from tvmlab.support import InternalError
+from tvmlab.target import Target, host_cpu
+
+from .llvm_api import binding
+
+
+@dataclass(frozen=True)
+class CompiledObject:
+    """The machine code of a module; its optimised text and assembly are made when asked for."""
+
+    object_bytes: bytes
+    ir_text: str
+    target: Target
+    opt_level: int = 3
+    seconds: Mapping[str, float] = field(default_factory=dict)
+
+    @cached_property
+    def llvm_text_optimized(self) -> str:
+        """The IR after optimisation."""
+        module, _ = _optimised(self.ir_text, self.target, self.opt_level, {})
+        return str(module)
+
+    @cached_property
+    def asm(self) -> str:
+        """The assembly of the object."""
+        module, machine = _optimised(self.ir_text, self.target, self.opt_level, {})
+        return machine.emit_assembly(module)
+
+
+def compile_module(ir_text: str, target: Target, opt_level: int = 3) -> CompiledObject:
+    """Compile IR text to a relocatable object for a target.
+
+    Raises
+    ------
+    InternalError
+        If LLVM rejects the text: the emitter must not write such text.
+    """
+    seconds: dict[str, float] = {}
+    module, machine = _optimised(ir_text, target, opt_level, seconds)
+    start = time.perf_counter()
+    data = machine.emit_object(module)
+    seconds["codegen"] = time.perf_counter() - start
+    return CompiledObject(data, ir_text, target, opt_level, seconds)
+
+
+def cache_key_parts(ir_text: str, target: Target, opt_level: int = 3) -> tuple[str, ...]:
+    """Everything that decides what the object looks like, for a cache's key."""
+    version = host_cpu().llvm_version
+    return (ir_text, target.triple, target.cpu, target.features, version, str(opt_level))
+
+
+def _optimised(
+    ir_text: str, target: Target, opt_level: int, seconds: dict[str, float]
+) -> tuple[Any, Any]:
+    llvm = binding()
+    start = time.perf_counter()
+    try:
+        module = llvm.parse_assembly(ir_text)
+        module.verify()
+    except RuntimeError as error:
+        raise InternalError(
+            f"LLVM rejects the generated code: {error}", notes=(_excerpt(ir_text, str(error)),)
+        ) from error
+    parsed = time.perf_counter()
+    machine = _machine(target, opt_level)
+    module.data_layout = str(machine.target_data)
+    options = llvm.create_pipeline_tuning_options(speed_level=opt_level)
+    options.loop_vectorization = False
+    options.slp_vectorization = False
+    options.loop_interleaving = False
+    options.loop_unrolling = True  # loops forbid it by metadata unless the schedule allowed it
+    builder = llvm.create_pass_builder(machine, options)
+    builder.getModulePassManager().run(module, builder)
+    seconds["parse"] = parsed - start
+    seconds["optimise"] = time.perf_counter() - parsed
+    return module, machine
+
+
+def _machine(target: Target, opt_level: int) -> Any:
+    llvm = binding()
+    return llvm.Target.from_triple(target.triple).create_target_machine(
+        cpu=target.cpu,
+        features=target.features,
+        opt=opt_level,
+        reloc="pic",
+        codemodel="small" if target.arch not in ("x86_64", "aarch64") else "default",
+        abiname="lp64d" if target.arch == "riscv64" else "",
+    )
+
+
+def _excerpt(ir_text: str, message: str) -> str:
+    """The lines around the place that LLVM complains about."""
+    for part in message.split(":"):
+        if part.strip().isdigit():
+            line = int(part)
+            return "\n".join(ir_text.splitlines()[max(0, line - 3) : line + 2])
+    return ""

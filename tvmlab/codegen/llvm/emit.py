@@ -1,0 +1,110 @@
+"""From a lowered program to LLVM IR text: the entry point of the emitter.
+
+A kernel is `i32 NAME(ptr args, ptr parallel_for)`: `args` holds one 8-byte slot per parameter (a
+pointer for a buffer, the value itself for a scalar). It unpacks them and calls `NAME.kernel`, whose
+pointer arguments carry what LLVM may assume of them.
+
+>>> text = emit_module(lowered_program, Target.host())  # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+from tvmlab.ir import Buffer, Param, Program, Var, free_vars
+from tvmlab.support import DType, InternalError, UnsupportedOp, identifier
+from tvmlab.target import Target
+
+from . import calls, control, convert, leaves, memory, scalars  # noqa: F401  (fill the rule tables)
+from .builder import FunctionText, ModuleText
+from .context import Context, typed
+from .options import EmitOptions
+from .ranges import UNKNOWN_EXTENT, Ranges
+from .signature import BufferUse, buffer_argument, buffer_uses
+from .types import llvm_type
+
+
+def kernel_name(program: Program) -> str:
+    """The symbol under which a program's kernel can be found in the object."""
+    return identifier(program.name)
+
+
+def emit_module(program: Program, target: Target, options: EmitOptions | None = None) -> str:
+    """LLVM IR text of a module with one kernel.
+
+    Parameters
+    ----------
+    program
+        A lowered program: flat buffers, serial and parallel loops, explicit vectors, no blocks.
+    """
+    options = options or EmitOptions()
+    _check(program)
+    name = kernel_name(program)
+    module = ModuleText(name, target.triple)
+    _emit_kernel(module, program, target, options, name)
+    module.define_text(_unpacking_entry(name, program.params))
+    module.attributes = _attributes(target)
+    return module.render()
+
+
+def _emit_kernel(
+    module: ModuleText, program: Program, target: Target, options: EmitOptions, name: str
+) -> None:
+    ranges = Ranges()
+    text = FunctionText("")
+    pool = "%" + text.fresh("parallel_for")
+    ctx = Context(module, text, target, options, ranges, kernel=name, parallel_for=pool)
+    uses = buffer_uses(program.body)
+    sizes = {
+        v for p in program.params if isinstance(p, Buffer) for e in p.shape for v in free_vars(e)
+    }
+    arguments: list[str] = []
+    for param in program.params:
+        value = "%" + text.fresh(param.name)
+        if isinstance(param, Var):
+            ctx.vars[param] = value
+            if param in sizes and param.dtype.is_int:
+                ranges.bind(param, 0, UNKNOWN_EXTENT)
+            arguments.append(f"{llvm_type(param.dtype)} {value}")
+        else:
+            ctx.buffers[param] = value
+            use = uses.get(param, BufferUse())
+            arguments.append(f"{buffer_argument(param, use)} {value}")
+    arguments.append(f"ptr {pool}")
+    text.header = f"define internal i32 @{name}.kernel({', '.join(arguments)}) #0"
+    ctx.stmt(program.body)
+    text.leave("0")
+    module.define(text)
+
+
+def _unpacking_entry(name: str, params: tuple[Param, ...]) -> str:
+    lines = [f"define i32 @{name}(ptr %args, ptr %parallel_for) #1 {{"]
+    passed: list[tuple[str, str]] = []
+    for number, param in enumerate(params):
+        kind = "ptr" if isinstance(param, Buffer) else _scalar_slot(param.dtype)
+        lines.append(f"  %p{number} = getelementptr inbounds i64, ptr %args, i64 {number}")
+        lines.append(f"  %a{number} = load {kind}, ptr %p{number}, align 8")
+        passed.append((kind, f"%a{number}"))
+    passed.append(("ptr", "%parallel_for"))
+    lines.append(f"  %code = call i32 @{name}.kernel({typed(passed)})")
+    lines.append("  ret i32 %code\n}\n")
+    return "\n".join(lines)
+
+
+def _scalar_slot(dtype: DType) -> str:
+    """The type as which a scalar argument lies at the start of its slot (little-endian)."""
+    if dtype.is_bool:
+        raise UnsupportedOp("a scalar parameter cannot be a bool", hint="pass an int64 instead")
+    return llvm_type(dtype)
+
+
+def _attributes(target: Target) -> str:
+    """Attribute groups: #0 for code that must stay a function of its own, #1 for entries."""
+    width = f' "prefer-vector-width"="{target.vector_bits}"' if target.vector_bits else ""
+    return (
+        f"attributes #0 = {{ noinline nounwind{width} }}\nattributes #1 = {{ nounwind{width} }}\n"
+    )
+
+
+def _check(program: Program) -> None:
+    if program.allocs:
+        names = ", ".join(buffer.name for buffer in program.allocs)
+        raise InternalError(f"intermediate buffers {names} of {program.name} were not placed")

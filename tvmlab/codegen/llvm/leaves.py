@@ -1,0 +1,96 @@
+"""Literals, variables, ramps, broadcasts, and the lazy Select."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tvmlab.ir import Broadcast, Const, Expr, Load, Ramp, Select, Var, is_const, walk
+from tvmlab.support import InternalError
+
+from .context import Context, emits
+from .types import literal, llvm_type, vector_literal
+
+
+@emits(Const)
+def _const(ctx: Context, expr: Const) -> str:
+    del ctx
+    return literal(expr.value, expr.dtype)
+
+
+@emits(Var)
+def _var(ctx: Context, expr: Var) -> str:
+    value = ctx.vars.get(expr)
+    if value is None:
+        raise InternalError(f"variable {expr.name} is used outside its loop")
+    return value
+
+
+@emits(Broadcast)
+def _broadcast(ctx: Context, expr: Broadcast) -> str:
+    return ctx.splat(ctx.expr(expr.value), expr.value, expr.lanes)
+
+
+@emits(Ramp)
+def _ramp(ctx: Context, expr: Ramp) -> str:
+    kind, lane = llvm_type(expr.dtype), llvm_type(expr.base.dtype)
+    if isinstance(expr.stride, Const):
+        step = int(expr.stride.value)
+        steps = vector_literal([n * step for n in range(expr.lanes)], lane)
+    else:
+        counts = vector_literal(list(range(expr.lanes)), lane)
+        stride = ctx.splat(ctx.expr(expr.stride), expr.stride, expr.lanes)
+        steps = ctx.fn.value(f"mul {kind} {stride}, {counts}")
+    if is_const(expr.base, 0):
+        return steps
+    base = ctx.splat(ctx.expr(expr.base), expr.base, expr.lanes)
+    return ctx.fn.value(f"add {kind} {base}, {steps}")
+
+
+@emits(Select)
+def _select(ctx: Context, expr: Select) -> str:
+    cond = ctx.expr(expr.cond)
+    if expr.cond.dtype.lanes > 1:
+        return _select_lanes(ctx, expr, cond)
+    if any(_must_be_lazy(branch) for branch in (expr.then, expr.otherwise)):
+        return _select_branches(ctx, expr, cond)
+    kind = llvm_type(expr.dtype)
+    then, otherwise = ctx.expr(expr.then), ctx.expr(expr.otherwise)
+    return ctx.fn.value(f"select i1 {cond}, {kind} {then}, {kind} {otherwise}")
+
+
+def _select_branches(ctx: Context, expr: Select, cond: str) -> str:
+    fn = ctx.fn
+    yes, no, done = fn.label("then"), fn.label("else"), fn.label("done")
+    fn.branch(cond, yes, no)
+    arms: list[str] = []
+    for label, branch in ((yes, expr.then), (no, expr.otherwise)):
+        fn.start(label)
+        value = ctx.expr(branch)
+        arms.append(f"[ {value}, %{fn.block} ]")
+        fn.jump(done)
+    fn.start(done)
+    return fn.value(f"phi {llvm_type(expr.dtype)} {', '.join(arms)}")
+
+
+def _select_lanes(ctx: Context, expr: Select, cond: str) -> str:
+    """Both branches are computed, but in each only its own lanes touch memory."""
+    fn, lanes, kind = ctx.fn, expr.dtype.lanes, llvm_type(expr.dtype)
+    mask_type = f"<{lanes} x i1>"
+    values: list[str] = []
+    for branch, taken in ((expr.then, True), (expr.otherwise, False)):
+        if not any(_accesses(branch)):
+            values.append(ctx.expr(branch))
+            continue
+        on = cond if taken else fn.value(f"xor {mask_type} {cond}, splat (i1 true)", "mask")
+        with ctx.masked(on, lanes):
+            values.append(ctx.expr(branch))
+    return fn.value(f"select {mask_type} {cond}, {kind} {values[0]}, {kind} {values[1]}")
+
+
+def _must_be_lazy(expr: Expr) -> bool:
+    """Whether evaluating an expression in vain could fault: division is emitted free of traps."""
+    return any(node.buffer.scope != "register" for node in _accesses(expr))
+
+
+def _accesses(expr: Expr) -> Iterator[Load]:
+    return (node for node in walk(expr) if isinstance(node, Load))

@@ -1,0 +1,97 @@
+"""Parallel loops: the body becomes a function over a part of the range, run by the thread pool.
+
+What the body uses from outside (pointers and values) is copied into an array of 8-byte slots, the
+context. Inside a body another parallel loop runs serially: the outer one has the threads already.
+"""
+
+from __future__ import annotations
+
+from tvmlab.ir import Alloc, Buffer, For, Var, free_vars, walk
+
+from .builder import FunctionText
+from .context import Context, typed
+from .loops import emit_loop
+from .signature import BufferUse, buffer_argument, buffer_uses
+from .types import llvm_type
+
+
+def emit_parallel(ctx: Context, stmt: For) -> None:
+    """Emit a parallel loop as a call of the pool with an outlined body."""
+    fn = ctx.fn
+    variables = _captured_vars(stmt)
+    uses = {b: use for b, use in buffer_uses(stmt.body).items() if b in ctx.buffers}
+    name = f"{ctx.kernel}.{stmt.var.name}"
+    name = _emit_body(ctx, stmt, name, variables, uses)
+    slots = len(variables) + len(uses)
+    space = fn.slot(f"[{max(slots, 1)} x i64]", 8, 8 * slots, "captured")
+    values = [(llvm_type(v.dtype), ctx.vars[v]) for v in variables]
+    values += [("ptr", ctx.buffers[b]) for b in uses]
+    for number, (kind, value) in enumerate(values):
+        place = fn.value(f"getelementptr inbounds i64, ptr {space}, i64 {number}", "p")
+        fn.effect(f"store {kind} {value}, ptr {place}, align 8")
+    extent = ctx.expr(stmt.extent)
+    pool = ctx.parallel_for
+    code = fn.value(f"call i32 {pool}(ptr @{name}, ptr {space}, i64 {extent})", "code")
+    failed = fn.value(f"icmp ne i32 {code}, 0", "c")
+    fail, done = fn.label("failed"), fn.label("joined")
+    fn.branch(failed, fail, done)
+    fn.start(fail)
+    ctx.leave(code)
+    fn.start(done)
+
+
+def _emit_body(
+    ctx: Context, stmt: For, wish: str, variables: list[Var], uses: dict[Buffer, BufferUse]
+) -> str:
+    """Write the body function and the entry that unpacks its context; returns the entry's name."""
+    entry = ctx.module.unique(wish)
+    inner = f"{entry}.body"
+    text = FunctionText("")
+    arguments: list[tuple[str, str]] = []
+    parameters: list[str] = []
+    child = Context(
+        ctx.module, text, ctx.target, ctx.options, ctx.ranges, kernel=ctx.kernel, parallel_for=None
+    )
+    for var in variables:
+        name = "%" + text.fresh(var.name)
+        child.vars[var] = name
+        arguments.append((llvm_type(var.dtype), name))
+        parameters.append(f"{llvm_type(var.dtype)} {name}")
+    for buffer, use in uses.items():
+        name = "%" + text.fresh(buffer.name)
+        child.buffers[buffer] = name
+        arguments.append(("ptr", name))
+        parameters.append(f"{buffer_argument(buffer, use)} {name}")
+    begin, end = "%" + text.fresh("begin"), "%" + text.fresh("end")
+    text.header = (
+        f"define internal i32 @{inner}({', '.join([*parameters, f'i64 {begin}', f'i64 {end}'])}) #0"
+    )
+    emit_loop(child, stmt, begin, end)
+    text.leave("0")
+    ctx.module.define(text)
+    ctx.module.define_text(_unpacking_entry(entry, inner, arguments))
+    return entry
+
+
+def _captured_vars(stmt: For) -> list[Var]:
+    """Variables from outside that the loop needs, also for the sizes of what it allocates."""
+    found = dict.fromkeys(free_vars(stmt))
+    inner = {node.var for node in walk(stmt) if isinstance(node, For)}
+    for node in walk(stmt):
+        if isinstance(node, Alloc):
+            found |= dict.fromkeys(v for size in node.buffer.shape for v in free_vars(size))
+    return [var for var in found if var not in inner]
+
+
+def _unpacking_entry(entry: str, inner: str, arguments: list[tuple[str, str]]) -> str:
+    """The function that the pool calls: read the context, call the body."""
+    lines = [f"define internal i32 @{entry}(ptr %context, i64 %begin, i64 %end) #1 {{"]
+    passed: list[tuple[str, str]] = []
+    for number, (kind, _) in enumerate(arguments):
+        lines.append(f"  %p{number} = getelementptr inbounds i64, ptr %context, i64 {number}")
+        lines.append(f"  %a{number} = load {kind}, ptr %p{number}, align 8")
+        passed.append((kind, f"%a{number}"))
+    passed += [("i64", "%begin"), ("i64", "%end")]
+    lines.append(f"  %code = call i32 @{inner}({typed(passed)})")
+    lines.append("  ret i32 %code\n}\n")
+    return "\n".join(lines)

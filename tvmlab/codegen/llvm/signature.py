@@ -1,0 +1,50 @@
+"""How a function's buffer arguments are described to LLVM."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tvmlab.ir import Alloc, Buffer, Load, Stmt, Store, walk
+
+
+@dataclass(slots=True)
+class BufferUse:
+    """Whether a piece of code reads and writes a buffer."""
+
+    read: bool = False
+    written: bool = False
+
+
+def buffer_uses(stmt: Stmt) -> dict[Buffer, BufferUse]:
+    """The buffers that a statement uses but does not allocate, in order of occurrence."""
+    uses: dict[Buffer, BufferUse] = {}
+    own: set[Buffer] = set()
+    for node in walk(stmt):
+        if isinstance(node, Alloc):
+            own.add(node.buffer)
+        elif isinstance(node, Load):
+            uses.setdefault(node.buffer, BufferUse()).read = True
+        elif isinstance(node, Store):
+            uses.setdefault(node.buffer, BufferUse()).written = True
+    return {buffer: use for buffer, use in uses.items() if buffer not in own}
+
+
+def buffer_argument(buffer: Buffer, use: BufferUse) -> str:
+    """The type and attributes of a pointer argument.
+
+    `noalias` holds because the runtime refuses arguments that overlap an output.
+    """
+    parts = ["ptr", "noalias", "noundef"]
+    if not use.written:
+        parts.append("readonly")
+    elif not use.read:
+        parts.append("writeonly")
+    parts.append(f"align {buffer.dtype.itemsize}")
+    shape = buffer.const_shape
+    if shape is not None:
+        size = buffer.dtype.itemsize
+        for extent in shape:
+            size *= extent
+        if size > 0:
+            parts.append(f"dereferenceable({size})")
+    return " ".join(parts)

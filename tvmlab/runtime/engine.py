@@ -1,0 +1,106 @@
+"""Machine code into memory: the one place where the runtime uses llvmlite, on first need.
+
+One engine serves the process. Code stays loaded as long as its `LoadedCode` is referenced; the
+thread pool's code stays for ever, because its workers run in it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any, TypeVar
+
+from tvmlab.support import InternalError, RuntimeFailure
+
+_T = TypeVar("_T")
+_lock = threading.Lock()
+_names = itertools.count()
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedCode:
+    """Addresses of loaded symbols; the code is unloaded when this object is gone."""
+
+    addresses: dict[str, int]
+    _tracker: Any = field(repr=False)
+
+    def __getitem__(self, symbol: str) -> int:
+        return self.addresses[symbol]
+
+
+def load_object(data: bytes, symbols: Sequence[str]) -> LoadedCode:
+    """Load a relocatable object for this machine and find symbols in it.
+
+    Raises
+    ------
+    RuntimeFailure
+        If the object is not for this machine, or a symbol is neither in it nor in the process.
+    """
+    return _link(lambda builder: builder.add_object_img(data), symbols)
+
+
+def load_ir(text: str, symbols: Sequence[str]) -> LoadedCode:
+    """Compile the runtime's own IR text and load it."""
+    return _link(lambda builder: builder.add_ir(text), symbols)
+
+
+def keep_for_ever(code: LoadedCode) -> LoadedCode:
+    """Never unload the code, not even when the interpreter shuts down."""
+    return _immortal(code)
+
+
+def _immortal(thing: _T) -> _T:
+    """One reference more than anybody knows of, so that no finaliser ever runs."""
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(thing))
+    return thing
+
+
+def llvm_version() -> str:
+    """The version of LLVM in use."""
+    return ".".join(str(part) for part in _llvm().llvm_version_info)
+
+
+def _link(add: Any, symbols: Sequence[str]) -> LoadedCode:
+    engine, builder = _engine(), _llvm().JITLibraryBuilder()
+    add(builder)
+    builder.add_current_process()
+    for symbol in symbols:
+        builder.export_symbol(symbol)
+    with _lock:
+        try:
+            tracker = builder.link(engine, f"tvmlab.{next(_names)}")
+        except RuntimeError as error:
+            raise RuntimeFailure(
+                f"the machine code could not be loaded: {str(error).strip()}",
+                hint="was it compiled for another machine?",
+            ) from error
+    return LoadedCode({symbol: _found(tracker, symbol) for symbol in symbols}, tracker)
+
+
+def _found(tracker: Any, symbol: str) -> int:
+    address = int(tracker[symbol])
+    if address == 0:
+        raise InternalError(f"symbol {symbol} has no address")
+    return address
+
+
+@lru_cache(maxsize=1)
+def _engine() -> Any:
+    """The process-wide engine. It is never disposed of: kernels may run until the very end."""
+    llvm = _llvm()
+    machine = llvm.Target.from_default_triple().create_target_machine(opt=2, reloc="pic", jit=True)
+    engine = llvm.create_lljit_compiler(machine, suppress_errors=True)
+    return _immortal(engine)
+
+
+@lru_cache(maxsize=1)
+def _llvm() -> Any:
+    from llvmlite import binding
+
+    binding.initialize_native_target()
+    binding.initialize_native_asmprinter()
+    return binding

@@ -1,0 +1,125 @@
+"""Threads for parallel loops: how many, and the functions that kernels call to use them.
+
+>>> with num_threads(1):
+...     get_num_threads()
+1
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import lru_cache
+from platform import machine
+from typing import Literal, TypeAlias
+
+from tvmlab.support import OptionError
+from tvmlab.target import default_num_threads
+
+from .engine import keep_for_ever, load_ir
+from .pool_ir import MAX_WORKERS, SERIAL_IR, SERIAL_SYMBOLS, SYMBOLS, pool_ir
+
+Chunking: TypeAlias = Literal["static", "dynamic"]
+"""How iterations are dealt out: one equal part per thread, or small parts as threads come free."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """Addresses of the pool's functions; `threads` is None where only serial loops exist."""
+
+    serial_for: int
+    static_for: int
+    dynamic_for: int
+    repeat: int
+    threads: ctypes.c_int32 | None
+    spin: ctypes.c_int32 | None
+    started: ctypes.c_int32 | None
+
+    def parallel_for(self, chunking: Chunking) -> int:
+        """The address that a kernel gets as its `parallel_for`."""
+        return self.static_for if chunking == "static" else self.dynamic_for
+
+
+@lru_cache(maxsize=1)
+def _create_pool() -> Pool:
+    arch = {"AMD64": "x86_64", "arm64": "aarch64"}.get(machine(), machine())
+    text = pool_ir(arch) if sys.platform == "linux" else None
+    if text is None:
+        code = keep_for_ever(load_ir(SERIAL_IR, SERIAL_SYMBOLS))
+        serial = code["tvmlab_serial_for"]
+        return Pool(serial, serial, serial, code["tvmlab_repeat"], None, None, None)
+    code = keep_for_ever(load_ir(text, SYMBOLS))
+    os.register_at_fork(after_in_child=ctypes.CFUNCTYPE(None)(code["tvmlab_reset"]))
+    pool = Pool(
+        code["tvmlab_serial_for"],
+        code["tvmlab_parallel_for"],
+        code["tvmlab_parallel_for_dynamic"],
+        code["tvmlab_repeat"],
+        ctypes.c_int32.from_address(code["tvmlab_threads"]),
+        ctypes.c_int32.from_address(code["tvmlab_spin"]),
+        ctypes.c_int32.from_address(code["tvmlab_started"]),
+    )
+    assert pool.threads is not None
+    pool.threads.value = min(default_num_threads(), MAX_WORKERS)
+    return pool
+
+
+_lock = threading.Lock()
+
+
+def pool() -> Pool:
+    """The process-wide pool; its threads start at the first parallel loop."""
+    with _lock:
+        return _create_pool()
+
+
+def get_num_threads() -> int:
+    """How many threads a parallel loop uses, the caller included."""
+    threads = pool().threads
+    return 1 if threads is None else threads.value
+
+
+def set_num_threads(count: int) -> None:
+    """Set how many threads parallel loops use from now on, in this process.
+
+    Raises
+    ------
+    OptionError
+        If the number is not between 1 and 1023.
+    """
+    if not 1 <= count <= MAX_WORKERS:
+        raise OptionError(f"{count} threads were asked for; it must be 1 to {MAX_WORKERS}")
+    threads = pool().threads
+    if threads is not None:
+        threads.value = count
+
+
+def set_spin(rounds: int) -> None:
+    """Set how often a waiting thread looks before it sleeps; more is quicker, and uses more power.
+
+    Raises
+    ------
+    OptionError
+        If the number is negative.
+    """
+    if rounds < 0:
+        raise OptionError(f"{rounds} spin rounds were asked for; the number cannot be negative")
+    spin = pool().spin
+    if spin is not None:
+        spin.value = rounds
+
+
+@contextmanager
+def num_threads(count: int) -> Iterator[None]:
+    """Use another number of threads inside a `with` block."""
+    before = get_num_threads()
+    set_num_threads(count)
+    try:
+        yield
+    finally:
+        set_num_threads(before)
