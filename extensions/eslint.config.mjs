@@ -8,7 +8,7 @@ export default tseslint.config(
   {
     languageOptions: {
       parserOptions: {
-        projectService: { allowDefaultProject: ['*.mjs', 'scripts/*.mjs', '*.ts'] },
+        projectService: { allowDefaultProject: ['*.mjs', '*.mts', 'scripts/*.mjs'] },
         tsconfigRootDir: import.meta.dirname
       }
     },
@@ -26,9 +26,10 @@ export default tseslint.config(
     }
   },
   {
-    files: ['**/*.mjs', '*.ts'],
+    files: ['**/*.mjs', '*.mts'],
     ...tseslint.configs.disableTypeChecked,
-    languageOptions: { globals: { console: 'readonly', process: 'readonly', URL: 'readonly' } }
+    languageOptions: { globals: { console: 'readonly', process: 'readonly', URL: 'readonly' } },
+    rules: { ...tseslint.configs.disableTypeChecked.rules, 'no-console': 'off' }
   },
   {
     // A Lumino signal is connected to a method together with its this.

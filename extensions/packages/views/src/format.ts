@@ -52,8 +52,7 @@ export function percent(share: number): string {
 
 /** A gain as a factor: `6.3×`. */
 export function factor(ratio: number): string {
-  const text = ratio >= 100 ? ratio.toFixed(0) : ratio >= 10 ? ratio.toFixed(1) : ratio.toFixed(2);
-  return `${text}×`;
+  return `${ratio.toFixed(ratio >= 20 ? 0 : ratio >= 2 ? 1 : 2)}×`;
 }
 
 /** A large count, grouped: `1,073,741,824`. */

@@ -20,7 +20,7 @@ export interface IScatterData {
 
 const WIDTH = 340;
 const HEIGHT = 226;
-const LEFT = 38;
+const LEFT = 46;
 const RIGHT = 332;
 const TOP = 8;
 const BOTTOM = 190;
@@ -33,7 +33,10 @@ const REACH = 18;
  * Points are read with the pointer, or with the arrow keys once the plot has the focus.
  */
 export class Scatter {
-  readonly element = h('section', { class: 'tvmlab-plot', 'aria-label': 'Predicted against measured' });
+  readonly element = h('section', {
+    class: 'tvmlab-plot',
+    'aria-label': 'Predicted against measured'
+  });
 
   constructor() {
     this.element.addEventListener('pointermove', event => this._point(event));
@@ -49,13 +52,20 @@ export class Scatter {
     const top = Math.max(0, ...points.map(p => Math.max(p.measured, p.predicted)));
     this._x = scaleFromZero(top, LEFT, RIGHT);
     this._y = scaleFromZero(top, BOTTOM, TOP);
-    const schedules = points.length === 1 ? 'schedule' : 'schedules';
     this._caption.replaceChildren(
-      h('span', {}, `Predicted against measured, ${points.length} ${schedules}`),
-      h('span', {}, correlation === null ? 'rank correlation –' : `rank correlation ${correlation.toFixed(2)}`)
+      h('span', {}, `Predicted against measured · ${points.length}`),
+      h(
+        'span',
+        { title: "Spearman's rank correlation of the two" },
+        `rank ρ = ${correlation === null ? '–' : correlation.toFixed(2)}`
+      )
     );
-    const described = points.length === 0 ? 'No point yet.' : `${points.length} points, in ${unit}.`;
-    this._drawing.setAttribute('aria-label', `Scatter plot. ${described} Arrow keys read the points.`);
+    const described =
+      points.length === 0 ? 'No point yet.' : `${points.length} points, in ${unit}.`;
+    this._drawing.setAttribute(
+      'aria-label',
+      `Scatter plot. ${described} Arrow keys read the points.`
+    );
     this._drawing.replaceChildren(...this._axes(unit), ...this._marks());
     this._readout.textContent =
       points.length === 0 ? 'Measure a schedule to see its first point.' : this._currentText();
@@ -67,18 +77,39 @@ export class Scatter {
     const lines: SVGElement[] = [
       s('line', { class: 'tvmlab-axis', x1: LEFT, y1: BOTTOM, x2: RIGHT, y2: BOTTOM }),
       s('line', { class: 'tvmlab-axis', x1: LEFT, y1: TOP, x2: LEFT, y2: BOTTOM }),
-      s('line', { class: 'tvmlab-identity', x1: x.at(0), y1: y.at(0), x2: x.at(last), y2: y.at(last) }),
-      s('text', { x: (LEFT + RIGHT) / 2, y: HEIGHT - 6, 'text-anchor': 'middle' }, `measured ${unit}`),
+      s('line', {
+        class: 'tvmlab-identity',
+        x1: x.at(0),
+        y1: y.at(0),
+        x2: x.at(last),
+        y2: y.at(last)
+      }),
       s(
         'text',
-        { x: 10, y: (TOP + BOTTOM) / 2, 'text-anchor': 'middle', transform: `rotate(-90 10 ${(TOP + BOTTOM) / 2})` },
+        { x: (LEFT + RIGHT) / 2, y: HEIGHT - 6, 'text-anchor': 'middle' },
+        `measured ${unit}`
+      ),
+      s(
+        'text',
+        {
+          x: 10,
+          y: (TOP + BOTTOM) / 2,
+          'text-anchor': 'middle',
+          transform: `rotate(-90 10 ${(TOP + BOTTOM) / 2})`
+        },
         `predicted ${unit}`
       )
     ];
     for (const tick of x.ticks) {
       const text = tickText(tick);
       lines.push(
-        s('line', { class: 'tvmlab-axis', x1: x.at(tick), y1: BOTTOM, x2: x.at(tick), y2: BOTTOM + 4 }),
+        s('line', {
+          class: 'tvmlab-axis',
+          x1: x.at(tick),
+          y1: BOTTOM,
+          x2: x.at(tick),
+          y2: BOTTOM + 4
+        }),
         s('text', { x: x.at(tick), y: BOTTOM + 15, 'text-anchor': 'middle' }, text),
         s('line', { class: 'tvmlab-axis', x1: LEFT - 4, y1: y.at(tick), x2: LEFT, y2: y.at(tick) }),
         s('text', { x: LEFT - 7, y: y.at(tick) + 3.5, 'text-anchor': 'end' }, text)
@@ -162,7 +193,10 @@ export class Scatter {
     role: 'img',
     tabindex: 0
   });
-  private readonly _readout: HTMLElement = h('div', { class: 'tvmlab-readout', 'aria-live': 'polite' });
+  private readonly _readout: HTMLElement = h('div', {
+    class: 'tvmlab-readout',
+    'aria-live': 'polite'
+  });
 }
 
 function text(point: IScatterPoint, unit: string): string {

@@ -1,3 +1,7 @@
+import below from './below.css';
+import layout from './layout.css';
+import nest from './nest.css';
+import side from './side.css';
 import tokens from './tokens.css';
 
 const STYLE_ID = 'tvmlab-styles';
@@ -7,7 +11,7 @@ export function addStyles(page: Document): void {
   if (page.getElementById(STYLE_ID) === null) {
     const style = page.createElement('style');
     style.id = STYLE_ID;
-    style.textContent = [tokens].join('\n');
+    style.textContent = [tokens, layout, nest, side, below].join('\n');
     page.head.append(style);
   }
 }

@@ -1,0 +1,293 @@
+import type {
+  Action,
+  Details,
+  Params,
+  ReplyMessage,
+  SourceKind,
+  State,
+  Value
+} from '@tvmlab/schema';
+
+import { SessionClient, type Request } from './client';
+import type { IViewModel } from './model';
+import { heirOf, type ISource, type IViewState, rowOf, type Tab, visibleRows } from './viewState';
+
+/** How long typing may rest before the session is asked about it. */
+const CHECK_AFTER_MS = 100;
+
+type Own = Omit<IViewState, 'session' | 'connection'>;
+
+/**
+ * What the view can do, without a word about how it looks: selection, forms, steps, history.
+ *
+ * The session owns the schedule; here is only what this one view knows besides. Every change
+ * ends in `onChange`, which draws.
+ */
+export class Controller {
+  constructor(model: IViewModel, onChange: () => void, announce: (text: string) => void) {
+    this._onChange = onChange;
+    this._announce = announce;
+    this._client = new SessionClient(model, () => this._sessionChanged());
+    this._sessionChanged();
+  }
+
+  /** What to draw; null until the first state has come. */
+  get view(): IViewState | null {
+    const session = this._client.state;
+    return session === null ? null : { ...this._own, session, connection: this._client.connection };
+  }
+
+  dispose(): void {
+    clearTimeout(this._checkTimer);
+    this._client.dispose();
+  }
+
+  select(row: string | null): void {
+    if (row !== this._own.selected) {
+      this._set({ selected: row, details: null, draft: null, refusal: null });
+      void this._fetchDetails();
+    }
+  }
+
+  /** Select the visible line so many below (or above) the selected one. */
+  step(by: number): void {
+    const view = this.view;
+    if (view !== null) {
+      const rows = visibleRows(view.session, view.collapsed);
+      const at = rows.findIndex(row => row.id === view.selected);
+      const to = Math.min(Math.max(at + by, 0), rows.length - 1);
+      this.select(rows[to]?.id ?? null);
+    }
+  }
+
+  /** Left: fold, or go to the enclosing line. Right: unfold, or go to the first inner line. */
+  fold(open: boolean): void {
+    const view = this.view;
+    const row = view && rowOf(view.session, view.selected);
+    if (!view || !row) {
+      return;
+    }
+    const inner = view.session.rows.find(other => other.parent === row.id);
+    const folded = view.collapsed.has(row.id);
+    if (inner && folded === open) {
+      const collapsed = new Set(view.collapsed);
+      if (open) {
+        collapsed.delete(row.id);
+      } else {
+        collapsed.add(row.id);
+      }
+      this._set({ collapsed });
+    } else {
+      this.select((open ? inner?.id : row.parent) ?? row.id);
+    }
+  }
+
+  /** Start an action of the selected line: do it, ask for its parameters, or say why not. */
+  async start(find: (action: Action) => boolean): Promise<'form' | 'done'> {
+    const details = this._own.details ?? (await this._fetchDetails());
+    const action = details?.actions.find(find);
+    if (action === undefined) {
+      return 'done';
+    }
+    if (action.params.length > 0) {
+      const params = Object.fromEntries(action.params.map(param => [param.name, param.default]));
+      this._set({ draft: { action, params, outcome: null }, refusal: null });
+      this._check();
+      return 'form';
+    }
+    if (action.verdict.status !== 'allowed') {
+      this._refuse(action.title, action.verdict);
+      return 'done';
+    }
+    await this._apply(action, {});
+    return 'done';
+  }
+
+  setParam(name: string, value: Value): void {
+    const { draft } = this._own;
+    if (draft !== null) {
+      this._set({
+        draft: { ...draft, params: { ...draft.params, [name]: value }, outcome: draft.outcome }
+      });
+      clearTimeout(this._checkTimer);
+      this._checkTimer = setTimeout(() => this._check(), CHECK_AFTER_MS);
+    }
+  }
+
+  async applyDraft(): Promise<void> {
+    const { draft } = this._own;
+    if (draft !== null) {
+      await this._apply(draft.action, draft.params);
+    }
+  }
+
+  async fix(token: string): Promise<void> {
+    const reply = await this._do({ type: 'fix', token });
+    if (reply.ok) {
+      this._announce('The fix is done.');
+    }
+  }
+
+  async command(request: Request): Promise<void> {
+    await this._do(request);
+  }
+
+  /** Close what is open, innermost first; false if nothing was. */
+  escape(): boolean {
+    const { help, naming, draft, refusal } = this._own;
+    if (help || naming) {
+      this._set({ help: false, naming: false });
+    } else if (draft !== null) {
+      this._set({ draft: null });
+    } else if (refusal !== null) {
+      this._set({ refusal: null });
+    } else {
+      return false;
+    }
+    return true;
+  }
+
+  toggleHelp(): void {
+    this._set({ help: !this._own.help });
+  }
+
+  name(naming: boolean): void {
+    this._set({ naming });
+  }
+
+  showTab(tab: Tab): void {
+    this._set({ tab });
+    this._fetchSource();
+  }
+
+  private async _apply(action: Action, params: Params): Promise<void> {
+    const row = this._own.selected;
+    if (row === null) {
+      return;
+    }
+    const reply = await this._client.request({ type: 'apply', row, action: action.id, params });
+    if (reply.ok) {
+      this._set({ draft: null, refusal: null });
+      this._announce(`${action.title} done.`);
+    } else if (reply.data !== null && 'verdict' in reply.data) {
+      this._refuse(action.title, reply.data.verdict);
+    } else {
+      this._fail(action.title, reply);
+    }
+  }
+
+  private async _do(request: Request): Promise<ReplyMessage> {
+    const reply = await this._client.request(request);
+    if (reply.ok) {
+      this._set({ refusal: null, naming: false });
+    } else {
+      this._fail(request.type, reply);
+    }
+    return reply;
+  }
+
+  private _fail(title: string, reply: ReplyMessage): void {
+    const reason = reply.error ?? 'no reason was given';
+    this._refuse(title, { status: 'refused', rule: '', reason, witness: null, fixes: [] });
+  }
+
+  private _refuse(title: string, verdict: Action['verdict']): void {
+    this._set({ draft: null, refusal: { title, verdict } });
+    this._announce(`${title} is refused: ${verdict.reason}`);
+  }
+
+  /** Ask what would come of the form's parameters; only the newest answer counts. */
+  private _check(): void {
+    const { draft, selected } = this._own;
+    if (draft === null || selected === null) {
+      return;
+    }
+    const { action, params } = draft;
+    void this._client
+      .request({ type: 'check', row: selected, action: action.id, params })
+      .then(reply => {
+        const now = this._own.draft;
+        if (now?.params !== params || reply.data === null || !('verdict' in reply.data)) {
+          return;
+        }
+        this._set({ draft: { ...now, outcome: reply.data } });
+      });
+  }
+
+  /** One question at a time: while one is open, only the newest selection is asked next. */
+  private _fetchDetails(): Promise<Details | null> {
+    this._asking ??= this._askDetails().finally(() => (this._asking = null));
+    return this._asking;
+  }
+
+  private async _askDetails(): Promise<Details | null> {
+    for (;;) {
+      const row = this._own.selected;
+      const rows = this._client.state?.rows;
+      if (row === null) {
+        return null;
+      }
+      const reply = await this._client.request({ type: 'actions', row });
+      const current = row === this._own.selected && rows === this._client.state?.rows;
+      if (current) {
+        const details = reply.data !== null && 'actions' in reply.data ? reply.data : null;
+        this._set({ details });
+        return details;
+      }
+    }
+  }
+
+  private _fetchSource(): void {
+    const { tab, sources } = this._own;
+    const node = this._client.state?.history.current;
+    if (tab === 'python' || node === undefined || sources.get(tab)?.node === node) {
+      return;
+    }
+    this._keepSource(tab, { node, text: null, error: null });
+    void this._client.request({ type: 'source', kind: tab }).then(reply => {
+      const text = reply.data !== null && 'text' in reply.data ? reply.data.text : null;
+      this._keepSource(tab, { node, text, error: reply.error });
+    });
+  }
+
+  private _keepSource(tab: SourceKind, source: ISource): void {
+    this._set({ sources: new Map(this._own.sources).set(tab, source) });
+  }
+
+  private _sessionChanged(): void {
+    const before = this._before;
+    const after = this._client.state;
+    this._before = after;
+    if (after !== null && after.rows !== before?.rows) {
+      const selected =
+        before === null ? (after.rows[0]?.id ?? null) : heirOf(before, after, this._own.selected);
+      this._own = { ...this._own, selected, details: null, draft: null, refusal: null };
+      void this._fetchDetails();
+      this._fetchSource();
+    }
+    this._onChange();
+  }
+
+  private _set(change: Partial<Own>): void {
+    this._own = { ...this._own, ...change };
+    this._onChange();
+  }
+
+  private _own: Own = {
+    selected: null,
+    collapsed: new Set(),
+    details: null,
+    draft: null,
+    refusal: null,
+    tab: 'python',
+    sources: new Map(),
+    naming: false,
+    help: false
+  };
+  private _before: State | null = null;
+  private _asking: Promise<Details | null> | null = null;
+  private _checkTimer: ReturnType<typeof setTimeout> | undefined;
+  private readonly _client: SessionClient;
+  private readonly _onChange: () => void;
+  private readonly _announce: (text: string) => void;
+}

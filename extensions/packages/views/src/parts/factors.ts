@@ -1,0 +1,62 @@
+import type { Value } from '@tvmlab/schema';
+
+/** Text of split factors, as people type them: `auto, 8, 4` (one may be left open). */
+export function factorsText(value: Value): string {
+  return Array.isArray(value)
+    ? value.map(part => (part === null ? 'auto' : String(part))).join(', ')
+    : '';
+}
+
+/** Factors from text, or why not. */
+export function readFactors(text: string): { value: Value } | { error: string } {
+  const parts = text
+    .replace(/[[\]()]/g, '')
+    .split(/[\s,×x*]+/)
+    .filter(part => part !== '');
+  if (parts.length < 2) {
+    return { error: 'Give at least two factors, such as: auto, 8' };
+  }
+  const value = parts.map(part => (/^(auto|none|_|\?)$/i.test(part) ? null : Number(part)));
+  if (value.some(part => part !== null && !(Number.isInteger(part) && part > 0))) {
+    return { error: 'Factors are whole numbers above zero, or auto' };
+  }
+  if (value.filter(part => part === null).length > 1) {
+    return { error: 'At most one factor may be auto' };
+  }
+  return { value };
+}
+
+/** One inner factor to offer, and whether it leaves a tail. */
+export interface IFactorChip {
+  factor: number;
+  tail: boolean;
+}
+
+const MOST_CHIPS = 14;
+const VECTOR_SIZES = [4, 8, 16, 32, 64];
+
+/** Inner factors worth a click: the divisors, and vector sizes that leave a tail. */
+export function factorChips(extent: number): IFactorChip[] {
+  const divisors: number[] = [];
+  for (let factor = 2; factor <= Math.min(extent / 2, 1024); factor += 1) {
+    if (extent % factor === 0) {
+      divisors.push(factor);
+    }
+  }
+  const tails = VECTOR_SIZES.filter(factor => factor < extent && extent % factor !== 0);
+  const room = MOST_CHIPS - Math.min(tails.length, 3);
+  const chips = [
+    ...thin(divisors, room).map(factor => ({ factor, tail: false })),
+    ...tails.slice(0, 3).map(factor => ({ factor, tail: true }))
+  ];
+  return chips.sort((a, b) => a.factor - b.factor);
+}
+
+/** At most so many of the values, spread evenly, both ends kept. */
+function thin(values: readonly number[], most: number): number[] {
+  if (values.length <= most) {
+    return [...values];
+  }
+  const step = (values.length - 1) / (most - 1);
+  return Array.from({ length: most }, (_, i) => values[Math.round(i * step)] ?? 0);
+}

@@ -1,0 +1,66 @@
+import { h } from '../dom';
+import type { IViewState } from '../viewState';
+import { Part } from './part';
+
+/** What is computed for what machine, and what can be done with the whole. */
+export class Header extends Part<IViewState> {
+  constructor() {
+    super(h('header', { class: 'tvmlab-head' }));
+  }
+
+  protected inputs({ session, connection }: IViewState): readonly unknown[] {
+    const { workload, target, history, measurement } = session;
+    return [workload, target, history, measurement, connection.state];
+  }
+
+  protected draw({ session, connection }: IViewState): void {
+    const { workload, target, history, measurement } = session;
+    const dead = connection.state === 'gone';
+    const measuring = measurement.status === 'queued' || measurement.status === 'running';
+    const kept = focusedCommand(this.element);
+    this.element.replaceChildren(
+      h('b', {}, workload.name),
+      h(
+        'span',
+        { class: 'tvmlab-pills' },
+        h('span', { class: 'tvmlab-pill' }, workload.summary),
+        h('span', { class: 'tvmlab-pill' }, target.summary)
+      ),
+      h('span', { class: 'tvmlab-grow' }),
+      h(
+        'span',
+        { class: 'tvmlab-buttons' },
+        button('undo', '↶ Undo', 'Ctrl Z', dead || !history.can_undo),
+        button('redo', '↷ Redo', null, dead || !history.can_redo),
+        button('copy', 'Copy Python', null, false),
+        measuring
+          ? button('cancel', '■ Stop', null, dead)
+          : button('measure', '▶ Measure', 'M', dead, 'tvmlab-pri')
+      )
+    );
+    if (kept !== null) {
+      this.element.querySelector<HTMLElement>(`[data-command="${kept}"]`)?.focus();
+    }
+  }
+}
+
+/** The command of the button that has the focus, to give it back after a redraw. */
+function focusedCommand(element: HTMLElement): string | null {
+  const focused = element.ownerDocument.activeElement;
+  return focused && element.contains(focused) ? focused.getAttribute('data-command') : null;
+}
+
+function button(
+  command: string,
+  label: string,
+  key: string | null,
+  disabled: boolean,
+  extra = ''
+): HTMLElement {
+  return h(
+    'button',
+    { class: `tvmlab-btn ${extra}`, type: 'button', 'data-command': command, disabled },
+    label,
+    key !== null && h('span', { class: 'tvmlab-key', 'aria-hidden': 'true' }, key)
+  );
+}

@@ -1,0 +1,114 @@
+import type { Action, Details, Row } from '@tvmlab/schema';
+
+import { h } from '../dom';
+import { type IViewState, rowOf } from '../viewState';
+import { Form } from './form';
+import { Part } from './part';
+import { verdictCard } from './verdict';
+
+/** What the selected line is, what can be done with it, and why the rest cannot. */
+export class Side extends Part<IViewState> {
+  constructor() {
+    super(h('section', { class: 'tvmlab-side', 'aria-label': 'Selected line' }));
+    this.element.append(this._about, this.form.element, this._refusal, this._actions.element);
+  }
+
+  readonly form = new Form();
+
+  override render(view: IViewState): void {
+    super.render(view);
+    this.form.render(view);
+    this._actions.render(view);
+  }
+
+  protected inputs({ session, selected, details, refusal }: IViewState): readonly unknown[] {
+    return [session.rows, selected, details, refusal];
+  }
+
+  protected draw({ session, selected, details, refusal }: IViewState): void {
+    const row = rowOf(session, selected);
+    this._about.replaceChildren(...(row === null ? [hint()] : about(row, details)));
+    this._refusal.replaceChildren(
+      ...(refusal === null ? [] : [verdictCard(refusal.title, refusal.verdict)])
+    );
+  }
+
+  private readonly _about = h('div');
+  private readonly _refusal = h('div');
+  private readonly _actions = new ActionList();
+}
+
+/** Every primitive for the line, in the order of the session; refused ones say why. */
+class ActionList extends Part<IViewState> {
+  constructor() {
+    super(h('ul', { class: 'tvmlab-acts', 'aria-label': 'Actions' }));
+  }
+
+  protected inputs({ details, draft, connection }: IViewState): readonly unknown[] {
+    return [details, draft?.action.id, connection.state];
+  }
+
+  protected draw({ details, draft, connection }: IViewState): void {
+    const dead = connection.state === 'gone';
+    this.element.replaceChildren(
+      ...(details?.actions ?? []).map(action =>
+        h('li', {}, actionButton(action, action.id === draft?.action.id, dead))
+      )
+    );
+  }
+}
+
+function hint(): HTMLElement {
+  return h(
+    'p',
+    { class: 'tvmlab-why' },
+    'Select a loop or a block to see what can be done with it.'
+  );
+}
+
+function about(row: Row, details: Details | null): HTMLElement[] {
+  const kind = row.type === 'loop' && row.reduction ? `${row.kind} · reduction` : row.kind;
+  const size = row.extent === null ? '' : ` · ${row.extent}`;
+  const heading = h('h4', {}, row.name, h('span', { class: 'tvmlab-pill' }, `${kind}${size}`));
+  if (details === null) {
+    return [heading];
+  }
+  const facts = details.facts.flatMap(({ label, value }) => [
+    h('dt', {}, label),
+    h('dd', {}, value)
+  ]);
+  return [
+    heading,
+    ...(details.sentence === '' ? [] : [h('p', { class: 'tvmlab-why' }, details.sentence)]),
+    ...(facts.length === 0 ? [] : [h('dl', { class: 'tvmlab-facts' }, ...facts)])
+  ];
+}
+
+const KEY_SIGNS: Record<string, string> = {
+  'Shift+ArrowUp': '⇧↑',
+  'Shift+ArrowDown': '⇧↓'
+};
+
+function actionButton(action: Action, open: boolean, disabled: boolean): HTMLElement {
+  const { status, reason } = action.verdict;
+  const sign = action.key === null ? '' : (KEY_SIGNS[action.key] ?? action.key.toUpperCase());
+  const stop = status === 'allowed' ? '' : status === 'refused' ? '⊘ ' : '? ';
+  const more = action.params.length > 0 ? '…' : '';
+  const text = status === 'allowed' ? action.summary : reason;
+  return h(
+    'button',
+    {
+      class: 'tvmlab-act',
+      type: 'button',
+      'data-action': action.id,
+      'data-status': status,
+      'aria-expanded': action.params.length > 0 ? String(open) : null,
+      'aria-label': `${action.title}, ${status}. ${text}`,
+      title: text,
+      disabled
+    },
+    h('span', { class: sign === '' ? '' : 'tvmlab-key' }, sign),
+    h('span', {}, `${stop}${action.title}${more}`),
+    h('span', { class: 'tvmlab-what' }, text)
+  );
+}

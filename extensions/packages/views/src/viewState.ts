@@ -1,0 +1,78 @@
+import type {
+  Action,
+  Checked,
+  Details,
+  Params,
+  Row,
+  SourceKind,
+  State,
+  Verdict
+} from '@tvmlab/schema';
+
+import type { Connection } from './model';
+
+export type Tab = 'python' | SourceKind;
+
+/** A form that is open for one action. */
+export interface IDraft {
+  action: Action;
+  params: Params;
+  /** What a check said of these parameters; null while it runs. */
+  outcome: Checked | null;
+}
+
+/** A refusal that is being explained. */
+export interface IRefusal {
+  title: string;
+  verdict: Verdict;
+}
+
+/** A tab's text, and for which program it was made. */
+export interface ISource {
+  node: string;
+  text: string | null;
+  error: string | null;
+}
+
+/** What one view shows: the session's state, and what only this view knows. */
+export interface IViewState {
+  session: State;
+  connection: Connection;
+  selected: string | null;
+  collapsed: ReadonlySet<string>;
+  details: Details | null;
+  draft: IDraft | null;
+  refusal: IRefusal | null;
+  tab: Tab;
+  sources: ReadonlyMap<Tab, ISource>;
+  naming: boolean;
+  help: boolean;
+}
+
+/** The rows that are not hidden inside a collapsed one. */
+export function visibleRows(session: State, collapsed: ReadonlySet<string>): Row[] {
+  const hidden = new Set<string>();
+  return session.rows.filter(row => {
+    const inside = row.parent !== null && (hidden.has(row.parent) || collapsed.has(row.parent));
+    if (inside) {
+      hidden.add(row.id);
+    }
+    return !inside;
+  });
+}
+
+/** The row with an id, if it is still there. */
+export function rowOf(session: State, id: string | null): Row | null {
+  return session.rows.find(row => row.id === id) ?? null;
+}
+
+/** A row to select when the selected one went away: the one now at its place. */
+export function heirOf(before: State, after: State, selected: string | null): string | null {
+  const stillThere = rowOf(after, selected);
+  if (stillThere) {
+    return stillThere.id;
+  }
+  const place = before.rows.findIndex(row => row.id === selected);
+  const heir = after.rows[Math.min(Math.max(place, 0), after.rows.length - 1)];
+  return heir?.id ?? null;
+}
