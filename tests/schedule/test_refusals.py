@@ -246,6 +246,16 @@ def _move_decomposed() -> None:
     sch.compute_at("S", sch.loops("C")[0])
 
 
+def _decompose_repeated() -> None:
+    a = te.placeholder((8, 8), name="A")
+    k = te.reduce_axis(8, "k")
+    s = te.compute((8,), lambda i: te.sum(a[i, k], axis=k), name="S")
+    sch = Schedule(te.compute((8, 4), lambda i, j: s[i] + a[i, j], name="C"))
+    i, j = sch.loops("C")
+    sch.compute_at("S", j)
+    sch.decompose_reduction("S", i)
+
+
 REFUSALS: list[tuple[Callable[[], object], str, str]] = [
     (_parallel_reduction, "parallel.reduction",
      "cannot parallelize k: it is a reduction loop of block C, so two of its iterations add into the "
@@ -284,6 +294,7 @@ REFUSALS: list[tuple[Callable[[], object], str, str]] = [
     (_decompose_twice, "decompose_reduction.no-init", "it is not a reduction, or its start value"),
     (_decompose_elsewhere, "decompose_reduction.not-around", "i is not a loop around it"),
     (_decompose_inside, "decompose_reduction.inside-reduction", "is inside the reduction loop k"),
+    (_decompose_repeated, "decompose_reduction.repeated-sum", "its sum is computed more than once"),
     (_move_decomposed, "compute_at.two-writers", "S is also written by S_init"),
 ]  # fmt: skip
 
@@ -295,6 +306,16 @@ def test_refusal(run: Callable[[], object], rule: str, text: str) -> None:
     assert caught.value.verdict.rule == rule
     assert caught.value.verdict.status == "refused"
     assert text in str(caught.value)
+
+
+def test_order_that_cannot_be_proved_is_unknown() -> None:
+    sch = Schedule(matmul())
+    i, j, k = sch.loops("C")
+    sch.reorder(k, i, j)
+    outer, inner = sch.split(sch.fuse(k, i), [None, 3])
+    verdict = sch.check("reorder", inner, outer)
+    assert (verdict.status, verdict.rule) == ("unknown", "reorder.mixed")
+    assert "the start value might be set too late" in verdict.reason
 
 
 def test_refusal_shows_the_nest_with_the_loop_marked() -> None:

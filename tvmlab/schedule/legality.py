@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tvmlab.arith import detect_iter_map
+from tvmlab.arith import LinearForm, detect_iter_map, form_to_expr, linear_form, simplify
 from tvmlab.ir import (
     Block,
     Buffer,
@@ -103,7 +103,12 @@ def is_private(index: ProgramIndex, buffer: Buffer, loop: For) -> bool:
 
 
 def require_independent(
-    index: ProgramIndex, loop: For, primitive: str, *, private_copies: bool
+    index: ProgramIndex,
+    loop: For,
+    primitive: str,
+    *,
+    private_copies: bool,
+    look_for_fixes: bool = True,
 ) -> None:
     """Refuse if two iterations of a loop may touch the same element and one of them writes.
 
@@ -112,6 +117,8 @@ def require_independent(
     private_copies
         Whether lowering gives each iteration its own copy of buffers used only inside the loop
         (it does for parallel loops, not for the lanes of a vector).
+    look_for_fixes
+        Whether a refusal may look for another loop on which the primitive is possible.
     """
     for block in require_ordinary_blocks(loop, primitive, loop.var):
         store = single_store(block)
@@ -119,12 +126,13 @@ def require_independent(
         if private_copies and is_private(index, store.buffer, loop):
             continue
         if loop.var in binding_vars(block, "reduce"):
-            raise _reduction_race(index, loop, block, store, primitive)
+            fixes = _spatial_alternatives(index, loop, block, primitive) if look_for_fixes else ()
+            raise _reduction_race(loop, block, store, primitive, fixes)
         _require_distinct_elements(index, loop, block, store, primitive)
 
 
 def _reduction_race(
-    index: ProgramIndex, loop: For, block: Block, store: Store, primitive: str
+    loop: For, block: Block, store: Store, primitive: str, fixes: tuple[Fix, ...]
 ) -> RefusedError:
     place = ", ".join("0" for _ in store.indices)
     name = loop.var.name
@@ -135,7 +143,7 @@ def _reduction_race(
         f"cannot {verb(primitive)} {name}: it is a reduction loop of block {block.name}, so two of its "
         f"iterations add into the same element and must not {clash}",
         witness=witness,
-        fixes=_spatial_alternatives(index, loop, block, primitive),
+        fixes=fixes,
         subject=loop.var,
     )
 
@@ -152,7 +160,13 @@ def _spatial_alternatives(
         if other.kind != "serial" or other is loop:
             continue
         try:
-            require_independent(index, other, primitive, private_copies=primitive == "parallel")
+            require_independent(
+                index,
+                other,
+                primitive,
+                private_copies=primitive == "parallel",
+                look_for_fixes=False,
+            )
             if primitive == "vectorize":
                 require_const_extent(other, primitive)
         except RefusedError:
@@ -197,6 +211,39 @@ def _require_distinct_elements(
 
 def _spatial_part(block: Block, spatial: set[Var]) -> Expr:
     return conjunction([c for c in conjuncts(block.predicate) if vars_of(c) <= spatial])
+
+
+def runs_once(index: ProgramIndex, block: Block, inner: Sequence[For]) -> bool:
+    """Whether, for fixed outer loops, the `inner` loops run no iteration of a block twice.
+
+    A block attached to a loop that it does not depend on is computed again in each iteration. That
+    is fine for values, but a running sum must then start anew each time.
+    """
+    if not inner:
+        return True
+    every = index.loops_around(block)
+    if _is_injective(block, block.bindings, every):
+        return True
+    variables = {lp.var for lp in inner}
+    env = index.bounds_around(block)
+    bindings: list[Expr] = []
+    for binding in block.bindings:
+        form = linear_form(simplify(binding, env))
+        kept = {a: c for a, c in form.terms.items() if vars_of(a) & variables}
+        if any(not vars_of(a) <= variables for a in kept):
+            return False
+        bindings.append(form_to_expr(LinearForm(kept, 0)))
+    return _is_injective(block, bindings, inner)
+
+
+def _is_injective(block: Block, bindings: Sequence[Expr], loops: Sequence[For]) -> bool:
+    mapping = detect_iter_map(
+        bindings,
+        [(lp.var, lp.extent) for lp in loops],
+        [it.extent for it in block.iters],
+        conjunction([c for c in conjuncts(block.predicate) if vars_of(c) <= {lp.var for lp in loops}]),
+    )
+    return mapping.injective
 
 
 def require_chain(index: ProgramIndex, loops: Sequence[For], primitive: str) -> list[For]:

@@ -75,13 +75,11 @@ def cache_read(
             subject=block,
         )
     cached = _twin(program, buffer, scope)
-    shared = index.common_loops(reader, *index.writers.get(buffer, [reader])[:1])
-    home = shared[-1] if shared and buffer in index.writers else None
-    window = touched_window(index, [reader], buffer, Load, home)
-    if home is None:
-        window = _whole(buffer)
+    home, position = _place_after_writers(index, reader, buffer)
+    window = _whole(buffer)
+    if home is not None:
+        window = touched_window(index, [reader], buffer, Load, home)
     copy = _copy_nest(index, program, buffer, cached, home, window)
-    position = index.child_holding(home, reader)[0]
     redirected = replace_stmts(program, {reader: _redirect(reader, buffer, cached, Load)})
     new_home = None if home is None else index_of(redirected).loops[home.var]
     result = insert_at(redirected, new_home, position, copy)
@@ -120,6 +118,15 @@ def cache_write(program: Program, block: BlockSymbol, scope: Scope = "local") ->
         window = touched_window(index, writers, buffer, Store, home)
     copy = _copy_nest(index, program, cached, buffer, home, window)
     position = 1 + max(index.child_holding(home, w)[0] for w in writers)
+    early = [c for c in index.consumers(buffer) if index.child_holding(home, c)[0] < position]
+    if early:
+        raise refuse(
+            "cache_write.consumer-inside",
+            f"cannot stage the result of {writer.name}: {early[0].name} reads {buffer.name} inside "
+            f"the loops that compute it, before a copy could be written back; cache_write before "
+            f"decomposing the reduction",
+            subject=block,
+        )
     moved: dict[Stmt, Stmt] = {
         w: _redirect(_redirect(w, buffer, cached, Store), buffer, cached, Load) for w in writers
     }
@@ -127,6 +134,26 @@ def cache_write(program: Program, block: BlockSymbol, scope: Scope = "local") ->
     new_home = None if home is None else index_of(redirected).loops[home.var]
     result = insert_at(redirected, new_home, position, copy)
     return Applied(with_alloc(result, cached), (_symbol_in(copy),))
+
+
+def _place_after_writers(
+    index: ProgramIndex, reader: Block, buffer: Buffer
+) -> tuple[For | None, int]:
+    """The innermost loop that the reader shares with a writer, and the place before the reader."""
+    writers = index.writers.get(buffer, [])
+    shared = max((index.common_loops(reader, w) for w in writers), key=len, default=[])
+    home = shared[-1] if shared else None
+    position = index.child_holding(home, reader)[0]
+    for writer in writers:
+        inside = home is None or index.is_under(writer, home)
+        if inside and index.child_holding(home, writer)[0] >= position:
+            raise refuse(
+                "cache_read.unfinished",
+                f"cannot cache {buffer.name} for {reader.name}: {writer.name} still writes it in "
+                f"the loops around {reader.name}",
+                subject=reader.symbol,
+            )
+    return home, position
 
 
 def _twin(program: Program, buffer: Buffer, scope: Scope) -> Buffer:

@@ -21,7 +21,7 @@ from tvmlab.ir import (
 from tvmlab.support import Namer
 
 from ..index import ProgramIndex, index_of
-from ..legality import binding_vars, vars_of
+from ..legality import binding_vars, runs_once, vars_of
 from ..registry import Applied, ParamSpec, primitive
 from ..rewrite import remake_block, replace_stmts
 from ..verdict import refuse
@@ -82,6 +82,14 @@ def _require_decomposable(index: ProgramIndex, block: Block, start: For) -> None
             f"so the sum so far would be set back to its start value in each iteration of "
             f"{outside[0]}",
             witness=f"{outside[0]}=1 would clear what {outside[0]}=0 has added",
+            subject=start.var,
+        )
+    around = index.loops_around(block)
+    if not runs_once(index, block, around[around.index(start) :]):
+        raise refuse(
+            "decompose_reduction.repeated-sum",
+            f"cannot decompose {name} at {loop}: inside {loop} its sum is computed more than once, "
+            f"and would then go on from the value before; choose a loop further in",
             subject=start.var,
         )
     for scope in index.loops_around(start):

@@ -7,13 +7,14 @@ from dataclasses import replace
 from math import prod
 
 from tvmlab.arith import prove, simplify
-from tvmlab.ir import Expr, For, Program, Stmt, Var, as_expr, const, const_int, uses_var
+from tvmlab.ir import Block, Expr, For, Program, Stmt, Var, as_expr, const, const_int, uses_var
 
 from ..index import ProgramIndex, index_of
-from ..legality import require_chain, require_ordinary_blocks, require_serial
+from ..kinds import block_kind
+from ..legality import binding_vars, require_chain, require_ordinary_blocks, require_serial, runs_once
 from ..registry import Applied, ParamSpec, primitive
 from ..rewrite import rebind, replace_stmts
-from ..verdict import refuse
+from ..verdict import refuse, unsure
 
 _SUFFIXES = {2: ("outer", "inner")}
 
@@ -182,7 +183,8 @@ def reorder(program: Program, loops: Sequence[Var]) -> Applied:
     if wanted == chain:
         return Applied(program)
     _require_rectangular(chain, "reorder")
-    require_ordinary_blocks(chain[-1], "reorder", loops[0])
+    for block in require_ordinary_blocks(chain[-1], "reorder", loops[0]):
+        _require_sums_run_once(index, block, chain[0])
     _refuse_parallel_in_vector(index, wanted)
     body: Stmt = chain[-1].body
     for loop in reversed(wanted):
@@ -200,6 +202,27 @@ def _require_rectangular(loops: Sequence[For], primitive: str) -> None:
                     f"{loop.var.name} depends on {outer.var.name}",
                     subject=loop.var,
                 )
+
+
+def _require_sums_run_once(index: ProgramIndex, block: Block, top: For) -> None:
+    around = index.loops_around(block)
+    inner = around[around.index(top) :]
+    mixed = binding_vars(block, "spatial") & binding_vars(block, "reduce")
+    if block.init is not None and mixed:
+        raise unsure(
+            "reorder.mixed",
+            f"cannot reorder around {block.name}: loop {next(iter(mixed)).name} runs over elements "
+            f"and over the reduction at once, so the start value might be set too late; decompose "
+            f"the reduction or fuse these loops after reordering",
+            subject=top.var,
+        )
+    if block_kind(block) == "reduction" and not runs_once(index, block, inner):
+        raise unsure(
+            "reorder.repeated-sum",
+            f"cannot reorder around {block.name}: some of these loops compute its sum again and "
+            f"again, and in another order the sums would run into each other",
+            subject=top.var,
+        )
 
 
 def _refuse_parallel_in_vector(index: ProgramIndex, wanted: Sequence[For]) -> None:
