@@ -14,6 +14,8 @@ export type Command =
   | CheckpointCommand
   | MeasureCommand
   | CancelCommand
+  | ExploreCommand
+  | LoadCommand
   | SourceCommand
   | StateCommand;
 /**
@@ -162,7 +164,7 @@ export interface MeasureCommand {
   id: number;
 }
 /**
- * Stop measuring
+ * Stop measuring and exploring
  */
 export interface CancelCommand {
   type: 'cancel';
@@ -170,6 +172,34 @@ export interface CancelCommand {
    * Comes back in the reply
    */
   id: number;
+}
+/**
+ * Measure random schedules of this workload and train the cost model; answered at once, points come as patches
+ */
+export interface ExploreCommand {
+  type: 'explore';
+  /**
+   * Comes back in the reply
+   */
+  id: number;
+  /**
+   * How many schedules
+   */
+  count: number;
+}
+/**
+ * Open the schedule behind a point as a new branch of the history
+ */
+export interface LoadCommand {
+  type: 'load';
+  /**
+   * Comes back in the reply
+   */
+  id: number;
+  /**
+   * The point's id
+   */
+  point: string;
 }
 /**
  * Ask for generated code
@@ -261,6 +291,10 @@ export interface State {
   python: string;
   measurement: Measurement;
   plot: Plot;
+  /**
+   * What runs in the background; null or absent if nothing does
+   */
+  job?: Job | null;
 }
 /**
  * One line of the loop nest
@@ -389,9 +423,13 @@ export interface HistoryNode {
    * Against the start; null while either is unmeasured
    */
   gain: Gain | null;
+  /**
+   * Against the parent; null while either is unmeasured
+   */
+  step_gain?: Gain | null;
 }
 /**
- * How much faster than the start
+ * How much faster than the state it is compared with
  */
 export interface Gain {
   /**
@@ -462,6 +500,10 @@ export interface Plot {
    * Spearman's; null below three points
    */
   rank_correlation: number | null;
+  /**
+   * What the model stands on, or why there is none
+   */
+  message?: string | null;
 }
 /**
  * One measured schedule
@@ -475,6 +517,26 @@ export interface Point {
   measured: number;
   predicted: number;
   current: boolean;
+  /**
+   * Names it to load; absent if it cannot be loaded
+   */
+  id?: string;
+}
+/**
+ * Work in the background
+ */
+export interface Job {
+  kind: 'measure' | 'explore';
+  /**
+   * Such as 'measuring random schedules'
+   */
+  title: string;
+  done: number;
+  total: number;
+  /**
+   * What is going on, or went wrong
+   */
+  message: string | null;
 }
 /**
  * Keys of the state that changed; on a gap in the revision ask for the state
