@@ -29,12 +29,14 @@ from .expr import (
     Ramp,
     Select,
     Var,
+    const,
     const_int,
     is_const,
 )
 from .naming import Names
 from .op_table import CALLS
 from .traverse import walk
+from .type_table import TypeTable
 
 Piece: TypeAlias = tuple[str, int]
 """A printed expression and how tightly its outermost operator binds."""
@@ -92,8 +94,10 @@ class ExprPrinter:
         if is_const(extent, 1):
             return self.text(start)
         first, count = const_int(start), const_int(extent)
-        if first == 0 or (first is not None and count is not None):
-            return f"{first}:{self.text(extent) if first == 0 else first + (count or 0)}"
+        if first == 0:
+            return f"0:{self.text(extent)}"
+        if first is not None and count is not None and first + count <= start.dtype.max_value:
+            return f"{self.text(start)}:{self.text(const(first + count, start.dtype))}"
         return f"{self.text(start)}:{self.text(Binary('add', start, extent))}"
 
     def piece(self, e: Expr) -> Piece:
@@ -176,17 +180,19 @@ def _broadcast(out: ExprPrinter, e: Broadcast) -> Piece:
     return f"broadcast({out.inner(e.value)}, {e.lanes})", ATOM
 
 
-_RULES: dict[type, Callable[[ExprPrinter, Any], Piece]] = {
-    Const: _const,
-    Var: _var,
-    Binary: _binary,
-    Compare: _binary,
-    Logic: _binary,
-    Not: _not,
-    Select: _select,
-    Cast: _cast,
-    Load: _load,
-    Call: _call,
-    Ramp: _ramp,
-    Broadcast: _broadcast,
-}
+_RULES: TypeTable[Callable[[ExprPrinter, Any], Piece]] = TypeTable(
+    {
+        Const: _const,
+        Var: _var,
+        Binary: _binary,
+        Compare: _binary,
+        Logic: _binary,
+        Not: _not,
+        Select: _select,
+        Cast: _cast,
+        Load: _load,
+        Call: _call,
+        Ramp: _ramp,
+        Broadcast: _broadcast,
+    }
+)

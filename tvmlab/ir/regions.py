@@ -16,13 +16,13 @@ def infer_regions(
 ) -> tuple[tuple[Region, ...], tuple[Region, ...]]:
     """The regions that one iteration of a block reads and writes.
 
-    An access is a point of its buffer; a dimension indexed by a loop inside the body counts as
-    read or written whole. Buffers that live only inside the body are left out. Reads come in
-    order of occurrence, each place once.
+    An access is a point of its buffer; a dimension indexed by a loop or block inside the body
+    counts as read or written whole. Buffers that live only inside the body are left out. Regions
+    come in order of occurrence, each place once.
     """
     del iters  # regions are over them by construction; named for the reader of the signature
     roots = [body] if init is None else [init, body]
-    inner_vars = {n.var for root in roots for n in walk(root) if isinstance(n, For)}
+    inner_vars = {n.var for root in roots for n in walk(root) if isinstance(n, (For, IterVar))}
     inner_buffers = {n.buffer for root in roots for n in walk(root) if isinstance(n, Alloc)}
     reads: dict[tuple[Buffer, tuple[str, ...]], Region] = {}
     writes: dict[tuple[Buffer, tuple[str, ...]], Region] = {}

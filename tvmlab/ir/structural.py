@@ -37,6 +37,7 @@ from .expr import (
 from .program import Program
 from .stmt import Alloc, Annotations, Block, Evaluate, For, If, IterVar, Seq, Store
 from .traverse import Node
+from .type_table import TypeTable
 
 Comparable: TypeAlias = Union[Program, Buffer, Node, Sequence[Node]]
 """What can be compared: a program, a buffer, any node, or a sequence of nodes."""
@@ -99,6 +100,12 @@ class _Encoder:
         self._numbers[symbol] = self._next
         self._next += 1
 
+    def number(self, symbol: object) -> int:
+        """The number of a symbol that has no scope; the first use gives it one."""
+        if symbol not in self._numbers:
+            self.bind(symbol)
+        return self._numbers[symbol]
+
     def bind_buffer(self, buffer: Buffer) -> tuple[object, ...]:
         """Bind a buffer and return the items that define it."""
         self.bind(buffer)
@@ -126,7 +133,7 @@ def _dtype(dtype: DType) -> str:
 
 def _annotations(annotations: Annotations) -> str:
     """Annotations are a set of pairs: the order in which they were made means nothing."""
-    return repr(sorted(annotations)) if annotations else ""
+    return repr(sorted(annotations, key=lambda pair: pair[0])) if annotations else ""
 
 
 def _const(out: _Encoder, e: Const) -> None:
@@ -221,12 +228,8 @@ def _alloc(out: _Encoder, s: Alloc) -> None:
 
 
 def _block(out: _Encoder, s: Block) -> None:
-    # Two blocks of one symbol differ from two blocks of two: the number tells them apart.
-    if s.symbol not in out._numbers:  # pyright: ignore[reportPrivateUsage]
-        out.bind(s.symbol)
-    number = out._numbers[s.symbol]  # pyright: ignore[reportPrivateUsage]
     sizes = f"{len(s.iters)}:{len(s.reads)}:{len(s.writes)}:{s.init is None}"
-    out.tokens.append(f"block#{number}:{sizes}{_annotations(s.annotations)}")
+    out.tokens.append(f"block#{out.number(s.symbol)}:{sizes}{_annotations(s.annotations)}")
     init = () if s.init is None else (s.init,)
     out.push(*s.bindings, s.predicate, *s.iters, *s.reads, *s.writes, *init, s.body)
 
@@ -257,30 +260,32 @@ def _sequence(out: _Encoder, nodes: Sequence[Node]) -> None:
     out.push(*nodes)
 
 
-_RULES: dict[type, Callable[[_Encoder, Any], None]] = {
-    Const: _const,
-    Var: _Encoder.reference,
-    Binary: _binary,
-    Compare: _binary,
-    Logic: _binary,
-    Not: _not,
-    Select: _select,
-    Cast: _cast,
-    Load: _load,
-    Call: _call,
-    Ramp: _ramp,
-    Broadcast: _broadcast,
-    Region: _region,
-    IterVar: _iter_var,
-    Store: _store,
-    Evaluate: _evaluate,
-    Seq: _seq,
-    If: _if,
-    For: _for,
-    Alloc: _alloc,
-    Block: _block,
-    Program: _program,
-    Buffer: _buffer,
-    tuple: _sequence,
-    list: _sequence,
-}
+_RULES: TypeTable[Callable[[_Encoder, Any], None]] = TypeTable(
+    {
+        Const: _const,
+        Var: _Encoder.reference,
+        Binary: _binary,
+        Compare: _binary,
+        Logic: _binary,
+        Not: _not,
+        Select: _select,
+        Cast: _cast,
+        Load: _load,
+        Call: _call,
+        Ramp: _ramp,
+        Broadcast: _broadcast,
+        Region: _region,
+        IterVar: _iter_var,
+        Store: _store,
+        Evaluate: _evaluate,
+        Seq: _seq,
+        If: _if,
+        For: _for,
+        Alloc: _alloc,
+        Block: _block,
+        Program: _program,
+        Buffer: _buffer,
+        tuple: _sequence,
+        list: _sequence,
+    }
+)
