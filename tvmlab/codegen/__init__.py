@@ -9,6 +9,7 @@ from .llvm import (
     compile_module,
     emit_module,
     kernel_name,
+    kernel_signature,
 )
 
 __all__ = [
@@ -21,4 +22,5 @@ __all__ = [
     "emit_module",
     "interpret",
     "kernel_name",
+    "kernel_signature",
 ]

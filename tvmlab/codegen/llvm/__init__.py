@@ -2,6 +2,7 @@
 
 from .compile import CompiledObject, cache_key_parts, compile_module
 from .emit import emit_module, kernel_name
+from .interface import kernel_signature
 from .options import EmitOptions, FastMath
 
 __all__ = [
@@ -12,4 +13,5 @@ __all__ = [
     "compile_module",
     "emit_module",
     "kernel_name",
+    "kernel_signature",
 ]

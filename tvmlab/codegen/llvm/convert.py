@@ -41,8 +41,7 @@ def widen_float(ctx: Context, value: str, source: DType, dest: DType) -> str:
     if source.kind == "bfloat":
         # A bfloat16 is the upper half of a float32.
         narrow, wide = DType("uint", 16, source.lanes), DType("uint", 32, source.lanes)
-        bits = ctx.fn.value(f"bitcast {llvm_type(source)} {value} to {llvm_type(narrow)}")
-        upper = _convert(ctx, "zext", bits, narrow, wide)
+        upper = _convert(ctx, "zext", value, narrow, wide)
         shifted = ctx.fn.value(f"shl {llvm_type(wide)} {upper}, {literal(16, wide)}")
         single = DType("float", 32, source.lanes)
         value = ctx.fn.value(f"bitcast {llvm_type(wide)} {shifted} to {llvm_type(single)}")
@@ -85,8 +84,7 @@ def _to_bfloat(ctx: Context, value: str, dest: DType) -> str:
     is_nan = fn.value(f"fcmp uno {llvm_type(single)} {value}, {value}", "c")
     mask = "i1" if dest.lanes == 1 else f"<{dest.lanes} x i1>"
     chosen = fn.value(f"select {mask} {is_nan}, {kind} {quiet}, {kind} {rounded}")
-    low = _convert(ctx, "trunc", chosen, word, half)
-    return fn.value(f"bitcast {llvm_type(half)} {low} to {llvm_type(dest)}")
+    return _convert(ctx, "trunc", chosen, word, half)
 
 
 def _round_to_odd(ctx: Context, value: str, source: DType, dest: DType) -> str:

@@ -78,7 +78,7 @@ def _select_lanes(ctx: Context, expr: Select, cond: str) -> str:
     mask_type = f"<{lanes} x i1>"
     values: list[str] = []
     for branch, taken in ((expr.then, True), (expr.otherwise, False)):
-        if not any(_accesses(branch)):
+        if next(_accesses(branch), None) is None:
             values.append(ctx.expr(branch))
             continue
         on = cond if taken else fn.value(f"xor {mask_type} {cond}, splat (i1 true)", "mask")

@@ -1,6 +1,7 @@
 """Element types and literals in LLVM's spelling.
 
-A bool is `i1` in a register and `i8` in memory; every other type is the same in both.
+A bool is `i1` in a register and `i8` in memory; every other type is the same in both. A bfloat16 is
+`i16`, its bits: LLVM's own `bfloat` needs library calls on most machines, even to be moved about.
 
 >>> llvm_type(DType.of("float32x16"))
 '<16 x float>'
@@ -8,7 +9,9 @@ A bool is `i1` in a register and `i8` in memory; every other type is the same in
 
 from __future__ import annotations
 
+import math
 import struct
+from decimal import Decimal
 from functools import lru_cache
 
 from tvmlab.ir import Scalar
@@ -32,7 +35,7 @@ def memory_type(dtype: DType) -> str:
 @lru_cache(maxsize=512)
 def suffix(dtype: DType) -> str:
     """How an intrinsic's name mentions the type: `v16f32`, `i64`."""
-    lane = "bf16" if dtype.kind == "bfloat" else f"{'f' if dtype.is_float else 'i'}{dtype.bits}"
+    lane = f"{'f' if dtype.kind == 'float' else 'i'}{dtype.bits}"
     return lane if dtype.lanes == 1 else f"v{dtype.lanes}{lane}"
 
 
@@ -49,7 +52,7 @@ def vector_literal(values: list[int], lane_type: str) -> str:
 
 def _lane(dtype: DType) -> str:
     if dtype.kind == "bfloat":
-        return "bfloat"
+        return "i16"
     return _FLOATS[dtype.kind, dtype.bits] if dtype.is_float else f"i{dtype.bits}"
 
 
@@ -64,6 +67,9 @@ def _scalar_literal(value: Scalar, dtype: DType) -> str:
         return str(int(value))
     if dtype.bits == 16:
         bits = int(dtype.numpy.type(value).view("uint16"))
-        return f"0x{'R' if dtype.kind == 'bfloat' else 'H'}{bits:04X}"
-    number = float(dtype.numpy.type(value)) if abs(float(value)) < float("inf") else float(value)
+        return str(bits) if dtype.kind == "bfloat" else f"0xH{bits:04X}"
+    number = float(dtype.numpy.type(value))
+    text = f"{number:e}"
+    if math.isfinite(number) and Decimal(text) == Decimal(number):
+        return text  # LLVM takes a decimal only if it is exactly the number
     return f"0x{struct.unpack('>Q', struct.pack('>d', number))[0]:016X}"

@@ -1,0 +1,58 @@
+"""The runtime's view of a program: which arguments its kernel takes."""
+
+from __future__ import annotations
+
+from tvmlab.ir import Binary, Buffer, Const, Expr, Program, Var
+from tvmlab.runtime import BufferParam, Dim, ScalarParam, Signature
+from tvmlab.support import Namer, UnsupportedOp
+
+from .emit import kernel_name
+from .signature import BufferUse, buffer_uses
+
+_SIGNS = {"add": "+", "sub": "-", "mul": "*", "floordiv": "//", "floormod": "%"}
+
+
+def kernel_signature(program: Program, like: Program | None = None) -> Signature:
+    """The signature of a program's kernel.
+
+    Parameters
+    ----------
+    like
+        The program before lowering, whose parameters still have all their dimensions. Default: the
+        program itself.
+    """
+    uses = buffer_uses(program.body)
+    shown = program if like is None else like
+    names = Namer()
+    params: list[BufferParam | ScalarParam] = []
+    for param in shown.params:
+        if isinstance(param, Var):
+            params.append(ScalarParam(names.name(param, param.name), param.dtype))
+    for position, param in enumerate(shown.params):
+        if isinstance(param, Buffer):
+            flat = program.params[position]
+            written = isinstance(flat, Buffer) and uses.get(flat, BufferUse()).written
+            shape = tuple(_dim(size, names) for size in param.shape)
+            name = names.name(param, param.name)
+            params.insert(position, BufferParam(name, param.dtype, shape, written))
+    return Signature(kernel_name(program), tuple(params))
+
+
+def _dim(size: Expr, names: Namer) -> Dim:
+    return int(size.value) if isinstance(size, Const) else _text(size, names)
+
+
+def _text(size: Expr, names: Namer) -> str:
+    match size:
+        case Const():
+            return str(size.value)
+        case Var():
+            return names.name(size, size.name)
+        case Binary(op=op, a=a, b=b) if op in _SIGNS:
+            return f"({_text(a, names)} {_SIGNS[op]} {_text(b, names)})"
+        case Binary(op=("min" | "max") as op, a=a, b=b):
+            return f"{op}({_text(a, names)}, {_text(b, names)})"
+        case _:
+            raise UnsupportedOp(
+                "a buffer's dimension may use + - * // % min and max of scalar parameters only"
+            )
