@@ -61,7 +61,9 @@ PROGRAMS = {
                     )
         """,
     "opaque_block": """
-        def tiles(A: float32[8, 4], s: float32, B: buffer(float32[8, 4], scope="shared"), D: bool[()]):
+        def tiles(
+            A: float32[8, 4], s: float32, B: buffer(float32[8, 4], scope="shared"), D: bool[()]
+        ):
             for t in range(2):
                 with block("tile", vt=opaque(2, t)):
                     reads(A[vt * 4:vt * 4 + 4, 0:4])

@@ -36,12 +36,14 @@ class Source:
         ------
         ParseError
             If the text is not Python at all.
+        RecursionError
+            If it is nested beyond what Python reads.
         """
         try:
             return ast.parse(self.text)
         except SyntaxError as error:
             self._syntax_error(error)
-        except (RecursionError, MemoryError, ValueError) as error:
+        except (MemoryError, ValueError) as error:
             raise ParseError(f"the text cannot be read: {error}") from None
 
     def fail(self, node: ast.AST, message: str, hint: str | None = None) -> NoReturn:
