@@ -1,0 +1,192 @@
+"""Every load and store below a statement, with what stands around it.
+
+What `place_allocations` and `compact_buffers` decide from. Inside a block, iteration variables are
+replaced by their bindings, so all indices are in terms of loops.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from tvmlab.arith import Bounds, Interval, bound_of
+from tvmlab.ir import (
+    Alloc,
+    Block,
+    Buffer,
+    Evaluate,
+    Expr,
+    For,
+    If,
+    Load,
+    Node,
+    Not,
+    Seq,
+    Stmt,
+    Store,
+    Var,
+    conjuncts,
+    eq,
+    substitute,
+    walk,
+)
+
+Part: TypeAlias = Literal["plain", "init", "body"]
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """One load or store.
+
+    Attributes
+    ----------
+    loops
+        The loops around it, outermost first, those inside the block's body included.
+    conditions
+        What holds where it is executed; the conditions of loops are not repeated.
+    order
+        Statements are numbered in program order; a store comes after the loads of its value.
+    block, part
+        The block it belongs to, if any, and whether it stands in the init or the body.
+    """
+
+    buffer: Buffer
+    indices: tuple[Expr, ...]
+    is_store: bool
+    loops: tuple[For, ...]
+    conditions: tuple[Expr, ...]
+    order: int
+    block: Block | None = None
+    part: Part = "plain"
+
+
+def accesses_in(stmt: Stmt) -> list[Access]:
+    """All accesses below a statement, in program order."""
+    collector = _Collector()
+    collector.visit(stmt, _Place())
+    return collector.found
+
+
+def accesses_of(stmt: Stmt, buffer: Buffer) -> list[Access]:
+    """The accesses to one buffer below a statement."""
+    return [a for a in accesses_in(stmt) if a.buffer is buffer]
+
+
+def touches(node: Node, buffer: Buffer) -> bool:
+    """Whether a buffer is read or written below a node."""
+    return any(isinstance(n, (Load, Store)) and n.buffer is buffer for n in walk(node))
+
+
+def loop_intervals(loops: Sequence[For], env: Bounds) -> dict[Var, Interval]:
+    """The values that loop variables take, extents taken at their largest."""
+    found: dict[Var, Interval] = {}
+    for loop in loops:
+        most = bound_of(loop.extent, env).hi
+        found[loop.var] = Interval(0, None if most is None else max(most - 1, 0))
+        env = env.bind(loop.var, found[loop.var])
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where the collector is: what stands around the current statement."""
+
+    loops: tuple[For, ...] = ()
+    conditions: tuple[Expr, ...] = ()
+    values: tuple[tuple[Var, Expr], ...] = ()
+    block: Block | None = None
+    part: Part = "plain"
+
+    def inside(self, loop: For) -> _Place:
+        return _Place(
+            (*self.loops, loop), self.conditions, self.values, self.block, self.part
+        )
+
+    def where(self, condition: Expr) -> _Place:
+        parts = tuple(conjuncts(self.plain(condition)))
+        return _Place(
+            self.loops, (*self.conditions, *parts), self.values, self.block, self.part
+        )
+
+    def plain(self, e: Expr) -> Expr:
+        """The expression in terms of loops."""
+        return substitute(e, dict(self.values)) if self.values else e
+
+
+class _Collector:
+    def __init__(self) -> None:
+        self.found: list[Access] = []
+        self._order = 0
+
+    def visit(self, stmt: Stmt, place: _Place) -> None:
+        match stmt:
+            case Store():
+                self._store(stmt, place)
+            case Evaluate():
+                self._loads(stmt.value, place)
+                self._order += 1
+            case Seq():
+                for child in stmt.stmts:
+                    self.visit(child, place)
+            case If():
+                self._if(stmt, place)
+            case For():
+                self._loads(stmt.extent, place)
+                self.visit(stmt.body, place.inside(stmt))
+            case Alloc():
+                self.visit(stmt.body, place)
+            case Block():
+                self._block(stmt, place)
+            case _:
+                raise AssertionError(f"{type(stmt).__name__} is no statement")
+
+    def _store(self, stmt: Store, place: _Place) -> None:
+        for index in stmt.indices:
+            self._loads(index, place)
+        self._loads(stmt.value, place)
+        if stmt.mask is not None:
+            self._loads(stmt.mask, place)
+            place = place.where(stmt.mask)
+        self._add(stmt, True, place)
+        self._order += 1
+
+    def _if(self, stmt: If, place: _Place) -> None:
+        self._loads(stmt.cond, place)
+        self._order += 1
+        self.visit(stmt.then, place.where(stmt.cond))
+        if stmt.otherwise is not None:
+            self.visit(stmt.otherwise, place.where(Not(stmt.cond)))
+
+    def _block(self, stmt: Block, place: _Place) -> None:
+        for binding in stmt.bindings:
+            self._loads(binding, place)
+        around = place.where(stmt.predicate)
+        plain = [place.plain(binding) for binding in stmt.bindings]
+        values = (
+            *place.values,
+            *((it.var, value) for it, value in zip(stmt.iters, plain, strict=True)),
+        )
+        if stmt.init is not None:
+            zeros = [
+                eq(value, 0)
+                for it, value in zip(stmt.iters, plain, strict=True)
+                if it.kind == "reduce"
+            ]
+            conditions = (*around.conditions, *zeros)
+            self.visit(stmt.init, _Place(place.loops, conditions, values, stmt, "init"))
+        self.visit(stmt.body, _Place(place.loops, around.conditions, values, stmt, "body"))
+
+    def _loads(self, e: Expr, place: _Place) -> None:
+        for current in walk(e):
+            if isinstance(current, Load):
+                self._add(current, False, place)
+
+    def _add(self, node: Load | Store, is_store: bool, place: _Place) -> None:
+        indices = tuple(place.plain(index) for index in node.indices)
+        self.found.append(
+            Access(
+                node.buffer, indices, is_store, place.loops, place.conditions, self._order,
+                place.block, place.part,
+            )  # fmt: skip
+        )

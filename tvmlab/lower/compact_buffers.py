@@ -1,0 +1,98 @@
+"""Shrink each allocation to the region that is touched while it lives.
+
+    for i in range(8):                          for i in range(8):
+        with alloc(float32[64]) as T:               with alloc(float32[10]) as T:
+            for j in range(10):            ->           for j in range(10):
+                T[i * 8 + j] = ...                          T[j] = ...
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from tvmlab.arith import Bounds, relax, simplify
+from tvmlab.ir import (
+    Alloc,
+    Buffer,
+    Expr,
+    For,
+    Load,
+    Program,
+    Stmt,
+    Store,
+    const,
+    const_int,
+    is_const,
+    map_children,
+    transform,
+    with_body,
+)
+
+from .accesses import Access, accesses_of, loop_intervals
+
+
+def compact_buffers(program: Program) -> Program:
+    """Give each `Alloc` the smallest constant box that holds all accesses below it.
+
+    Indices are shifted by the first index of the box. A dimension whose box has no constant size
+    keeps its full size.
+    """
+    return with_body(program, _visit(program.body, Bounds()))
+
+
+def _visit(node: Any, env: Bounds) -> Any:
+    if isinstance(node, For):
+        env = env.bind_loop(node.var, node.extent)
+    if isinstance(node, Alloc):
+        node = _compact(node, env)
+    return map_children(node, lambda child: _visit(child, env)) if isinstance(node, Stmt) else node
+
+
+@dataclass(frozen=True, slots=True)
+class _Span:
+    """What is kept of one dimension: `size` indices from `start` on."""
+
+    start: Expr
+    size: Expr
+
+
+def _compact(alloc: Alloc, env: Bounds) -> Alloc:
+    old = alloc.buffer
+    accesses = accesses_of(alloc.body, old)
+    if not accesses:
+        return alloc
+    spans = [_span(accesses, dim, env) for dim in range(len(old.shape))]
+    if all(span.size is size for span, size in zip(spans, old.shape, strict=True)):
+        return alloc
+    new = replace(old, shape=tuple(span.size for span in spans))
+    starts = [span.start for span in spans]
+    return Alloc(new, transform(alloc.body, lambda node: _shift(node, old, new, starts)))
+
+
+def _span(accesses: Sequence[Access], dim: int, env: Bounds) -> _Span:
+    size = accesses[0].buffer.shape[dim]
+    whole = _Span(const(0), size)
+    inner = loop_intervals([loop for a in accesses for loop in a.loops], env)
+    box = relax([a.indices[dim] for a in accesses], inner, env)
+    if box.extent is None:
+        return whole
+    low, high = const_int(box.min), const_int(size)
+    if low is not None and high is not None:
+        # What lies outside of the dimension is never touched: those accesses do not happen.
+        start, stop = max(low, 0), min(low + box.extent, high)
+        return _Span(const(start), const(max(stop - start, 1))) if start or stop < high else whole
+    if high is not None and box.extent >= high:
+        return whole
+    return _Span(simplify(box.min, env), const(box.extent))
+
+
+def _shift(node: Any, old: Buffer, new: Buffer, starts: Sequence[Expr]) -> Any:
+    if not isinstance(node, (Load, Store)) or node.buffer is not old:
+        return node
+    indices = tuple(
+        index if is_const(start, 0) else index - start
+        for index, start in zip(node.indices, starts, strict=True)
+    )
+    return replace(node, buffer=new, indices=indices)

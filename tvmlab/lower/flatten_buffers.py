@@ -1,0 +1,87 @@
+"""Give each buffer one dimension, in row-major order: what memory has.
+
+    A: float32[8, 16]                      A: float32[128]
+    A[i, j * 4 + ramp(0, 1, 4)]     ->     A[i * 16 + j * 4 + ramp(0, 1, 4)]
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from tvmlab.ir import (
+    Alloc,
+    Binary,
+    Broadcast,
+    Buffer,
+    Expr,
+    Load,
+    Program,
+    Ramp,
+    Store,
+    const,
+    const_int,
+    transform,
+    walk,
+)
+
+
+def flatten_buffers(program: Program) -> Program:
+    """Replace buffers by flat ones, parameters included; a 0-d buffer gets one element.
+
+    An index with one vector part that is a ramp stays a ramp. Offsets are 64-bit.
+    """
+    found = [p for p in program.params if isinstance(p, Buffer)]
+    found += [n.buffer for n in walk(program.body) if isinstance(n, Alloc)]
+    flat = {b: _flat_buffer(b) for b in [*found, *program.allocs] if len(b.shape) != 1}
+    if not flat:
+        return program
+
+    def visit(node: Any) -> Any:
+        if isinstance(node, (Load, Store)) and node.buffer in flat:
+            index = _flat_index(node.indices, node.buffer.shape)
+            return replace(node, buffer=flat[node.buffer], indices=(index,))
+        if isinstance(node, Alloc) and node.buffer in flat:
+            return Alloc(flat[node.buffer], node.body)
+        return node
+
+    return replace(
+        program,
+        params=tuple(flat.get(p, p) if isinstance(p, Buffer) else p for p in program.params),
+        body=transform(program.body, visit),
+        allocs=tuple(flat.get(b, b) for b in program.allocs),
+    )
+
+
+def _flat_buffer(buffer: Buffer) -> Buffer:
+    size: Expr = const(1)
+    for dim in buffer.shape:
+        size = dim if const_int(size) == 1 else size * dim
+    return replace(buffer, shape=(size,))
+
+
+def _flat_index(indices: tuple[Expr, ...], shape: tuple[Expr, ...]) -> Expr:
+    """The row-major offset: `(i * d1 + j) * d2 + k`."""
+    offset: Expr = const(0)
+    for index, size in zip(indices, shape, strict=True):
+        if const_int(offset) == 0:
+            offset = index
+        else:
+            offset = _combine("add", _combine("mul", offset, size), index)
+    return offset
+
+
+def _combine(op: Any, a: Expr, b: Expr) -> Expr:
+    """A sum or product where either side may be a vector; ramps stay ramps."""
+    lanes = max(a.dtype.lanes, b.dtype.lanes)
+    if lanes == 1:
+        return a + b if op == "add" else a * b
+    for x, y in ((a, b), (b, a)):
+        if isinstance(x, Ramp) and y.dtype.lanes == 1:
+            stride = x.stride if op == "add" else x.stride * y
+            return Ramp(_combine(op, x.base, y), stride, lanes)
+    return Binary(op, _wide(a, lanes), _wide(b, lanes))
+
+
+def _wide(e: Expr, lanes: int) -> Expr:
+    return e if e.dtype.lanes == lanes else Broadcast(e, lanes)

@@ -1,0 +1,162 @@
+"""THE list: how a scheduled program becomes one that code generators understand.
+
+Read `PIPELINE` from top to bottom. Each pass is a pure function from program to program in a file
+of its own; `lower` runs them and keeps a record that views and tests read.
+
+>>> lowered = lower(schedule.program, Target.host())
+>>> [step.name for step in lowered.record if step.changed]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from time import perf_counter
+from typing import TypeAlias
+
+from tvmlab.ir import Program, verify
+from tvmlab.target import Target
+
+from .compact_buffers import compact_buffers
+from .dissolve_blocks import dissolve_blocks
+from .flatten_buffers import flatten_buffers
+from .hoist_conditions import hoist_conditions
+from .options import LowerOptions, VectorUnit
+from .place_allocations import place_allocations
+from .separate_init import separate_init
+from .simplify_program import simplify_program
+from .unroll_loops import unroll_loops
+from .vectorize_loops import vectorize_loops
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What passes may look at besides the program."""
+
+    options: LowerOptions
+    unit: VectorUnit
+
+
+Run: TypeAlias = Callable[[Program, Setting], Program]
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """One entry of the pipeline."""
+
+    name: str
+    reason: str
+    run: Run
+
+
+@dataclass(frozen=True, slots=True)
+class PassRecord:
+    """What one pass did: the programs before and after, and the time it took."""
+
+    name: str
+    reason: str
+    before: Program
+    after: Program
+    seconds: float
+
+    @property
+    def changed(self) -> bool:
+        """Whether the pass returned another program."""
+        return self.after is not self.before
+
+
+@dataclass(frozen=True, slots=True)
+class Lowered:
+    """A lowered program and how it came about."""
+
+    program: Program
+    record: tuple[PassRecord, ...]
+
+
+def _simplify(why: str) -> Pass:
+    return Pass("simplify", why, lambda p, _: simplify_program(p))
+
+
+PIPELINE: tuple[Pass, ...] = (
+    Pass(
+        "separate_init",
+        "start values are set before reduction loops, so that these need not ask for it",
+        lambda p, _: separate_init(p),
+    ),
+    Pass(
+        "place_allocations",
+        "intermediates live only where they are needed; parallel iterations get their own",
+        lambda p, _: place_allocations(p),
+    ),
+    Pass(
+        "dissolve_blocks",
+        "blocks have served: loops, conditions and stores are left",
+        lambda p, _: dissolve_blocks(p),
+    ),
+    _simplify("bindings have been put into indices"),
+    Pass(
+        "compact_buffers",
+        "an intermediate needs only the part that is touched while it lives",
+        lambda p, _: compact_buffers(p),
+    ),
+    Pass(
+        "hoist_conditions",
+        "what a loop does not change is asked outside of it",
+        lambda p, _: hoist_conditions(p),
+    ),
+    _simplify("indices have been shifted and conditions joined"),
+    Pass(
+        "vectorize_loops",
+        "vectorized loops become vectors of the machine's width",
+        lambda p, s: vectorize_loops(p, s.unit, s.options.max_chunks),
+    ),
+    _simplify("vector indices and masks have been made"),
+    Pass(
+        "unroll_loops",
+        "unrolled loops are written out",
+        lambda p, s: unroll_loops(p, s.options.max_unroll),
+    ),
+    Pass(
+        "flatten_buffers",
+        "memory has one dimension",
+        lambda p, _: flatten_buffers(p),
+    ),
+    _simplify("offsets have been made from indices"),
+)
+"""All passes in order, with the reason for each."""
+
+
+def lower(
+    program: Program, target: Target, options: LowerOptions | None = None
+) -> Lowered:
+    """Lower a scheduled program.
+
+    The result has no blocks and no vectorized or unrolled loops; its buffers are flat, its vectors
+    explicit, its intermediates allocated where they are used.
+
+    Parameters
+    ----------
+    program
+        A well-formed program at any stage.
+    target
+        Tells the width of vectors.
+    options
+        Settings; by default those of `LowerOptions()`.
+
+    Raises
+    ------
+    UserError
+        If a loop cannot be unrolled as the schedule says.
+    """
+    chosen = options or LowerOptions()
+    setting = Setting(chosen, VectorUnit.of(target, chosen))
+    record: list[PassRecord] = []
+    for step in PIPELINE:
+        begin = perf_counter()
+        after = step.run(program, setting)
+        seconds = perf_counter() - begin
+        record.append(PassRecord(step.name, step.reason, program, after, seconds))
+        program = after
+        if chosen.verify:
+            verify(program)
+    return Lowered(program, tuple(record))

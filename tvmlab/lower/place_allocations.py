@@ -1,0 +1,67 @@
+"""Give each intermediate buffer its place: as far inside the loops as its values live.
+
+    T = alloc(float32[64, 64])                for i in parallel(64):
+    for i in parallel(64):                        with alloc(float32[64, 64]) as T:
+        ... T[i, j] = ...             ->              ... T[i, j] = ...
+        ... = T[i, j] ...                             ... = T[i, j] ...
+
+A buffer goes inside a loop if all its accesses stand there and each iteration reads only what it
+wrote itself. The iterations of a parallel loop are independent, so all that they alone use becomes
+private to them. The lanes of a vectorized loop share their buffers: nothing is placed inside one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from tvmlab.ir import Alloc, Buffer, For, If, Program, Seq, Stmt, seq
+
+from .accesses import Access, accesses_of, touches
+from .coverage import is_private
+
+
+def place_allocations(program: Program) -> Program:
+    """Turn the intermediates of a program into `Alloc` statements of full size.
+
+    Afterwards the program has no `allocs`; an intermediate that nothing uses is gone.
+    """
+    body = program.body
+    for buffer in program.allocs:
+        found = accesses_of(body, buffer)
+        if found:
+            body = _place(body, buffer, _loops_to_enter(found))
+    if body is program.body and not program.allocs:
+        return program
+    return replace(program, body=body, allocs=())
+
+
+def _loops_to_enter(accesses: Sequence[Access]) -> set[For]:
+    """The loops, from the outermost on, inside which the buffer may be allocated."""
+    shared: list[For] = []
+    for level in zip(*(a.loops for a in accesses), strict=False):
+        if any(loop is not level[0] for loop in level) or level[0].kind == "vectorized":
+            break
+        shared.append(level[0])
+    parallel = [n for n, loop in enumerate(shared) if loop.kind == "parallel"]
+    depth = parallel[-1] + 1 if parallel else 0
+    while depth < len(shared) and is_private(accesses, shared[depth]):
+        depth += 1
+    return set(shared[:depth])
+
+
+def _place(stmt: Stmt, buffer: Buffer, enter: set[For]) -> Stmt:
+    """The statement with the allocation put around the innermost part that uses the buffer."""
+    if isinstance(stmt, Seq):
+        users = [n for n, child in enumerate(stmt.stmts) if touches(child, buffer)]
+        first, last = users[0], users[-1] + 1
+        part = seq(stmt.stmts[first:last])
+        inner = _place(part, buffer, enter) if last - first == 1 else Alloc(buffer, part)
+        return seq([*stmt.stmts[:first], inner, *stmt.stmts[last:]])
+    if isinstance(stmt, For) and stmt in enter:
+        return replace(stmt, body=_place(stmt.body, buffer, enter))
+    if isinstance(stmt, Alloc):
+        return replace(stmt, body=_place(stmt.body, buffer, enter))
+    if isinstance(stmt, If) and stmt.otherwise is None and not touches(stmt.cond, buffer):
+        return replace(stmt, then=_place(stmt.then, buffer, enter))
+    return Alloc(buffer, stmt)

@@ -1,0 +1,177 @@
+"""Set the start values of reductions before their reduction loops, not inside.
+
+    for k in range(64):                                  for i in vectorized(8):
+        for i in vectorized(8):                              C[i] = 0
+            with block("C", i, k):              ->       for k in range(64):
+                with init(): C[i] = 0                        for i in vectorized(8):
+                C[i] = C[i] + A[i, k]                            C[i] = C[i] + A[i, k]
+
+So no inner loop asks in each round whether it is the first. What cannot be separated (loops that
+run over elements and over the reduction at once) keeps its init and gets a condition later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from tvmlab.arith import Bounds, simplify
+from tvmlab.ir import (
+    FALSE,
+    Block,
+    BlockSymbol,
+    Expr,
+    For,
+    Load,
+    Node,
+    Program,
+    Seq,
+    Stmt,
+    Store,
+    Var,
+    conjunction,
+    const,
+    is_const,
+    make_block,
+    seq,
+    substitute,
+    transform,
+    uses_var,
+    walk,
+    with_body,
+)
+from tvmlab.support import Namer
+
+
+def separate_init(program: Program) -> Program:
+    """Move each block's init into a block of its own before the outermost reduction loop."""
+    symbols = [n.symbol.name for n in walk(program.body) if isinstance(n, Block)]
+    return with_body(program, _Separation(Namer(symbols)).visit(program.body, ()))
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    """A block with an init, and the loops between it and the loop being looked at."""
+
+    block: Block
+    loops: tuple[For, ...]
+
+
+class _Separation:
+    def __init__(self, namer: Namer) -> None:
+        self._namer = namer
+
+    def visit(self, stmt: Stmt, around: tuple[For, ...]) -> Stmt:
+        if isinstance(stmt, Seq):
+            members = [self.visit(s, around) for s in stmt.stmts]
+            same = all(new is old for new, old in zip(members, stmt.stmts, strict=True))
+            return stmt if same else seq(members)
+        if not isinstance(stmt, For):
+            return stmt
+        inits: list[Stmt] = []
+        moved: dict[Block, Block] = {}
+        for candidate in _candidates(stmt, ()):
+            nest = self._init_nest(candidate, stmt, around)
+            if nest is not None:
+                inits.append(nest)
+                moved[candidate.block] = replace(candidate.block, init=None)
+        body = _replace_blocks(stmt.body, moved)
+        body = self.visit(body, (*around, stmt))
+        loop = stmt if body is stmt.body else replace(stmt, body=body)
+        return seq([*inits, loop]) if inits else loop
+
+    def _init_nest(self, candidate: _Candidate, loop: For, around: Sequence[For]) -> Stmt | None:
+        """The loops and the block that set the start values before `loop`; None if impossible."""
+        block, chain = candidate.block, (loop, *candidate.loops)
+        spatial, reduced = _bound_by(block, "spatial"), _bound_by(block, "reduce")
+        outside = {lp.var for lp in around}
+        if loop.var not in reduced or spatial & reduced or outside & reduced:
+            return None
+        zero: dict[Var, Expr] = {lp.var: const(0) for lp in chain if lp.var in reduced}
+        inner = [lp for lp in chain if lp.var not in zero]
+        if any(lp.var not in spatial or uses_var(lp.extent, set(zero)) for lp in inner):
+            return None
+        env = Bounds()
+        for lp in (*around, *inner):
+            env = env.bind_loop(lp.var, lp.extent)
+        if not _starts_at_zero(block, zero, env) or _shares_buffers(block, loop):
+            return None
+        fresh = {lp.var: Var(f"{lp.var.name}_init") for lp in inner}
+        guard = simplify(substitute(block.predicate, zero), env)
+        if guard is FALSE:
+            return None
+        nest: Stmt = self._init_block(block, substitute(guard, fresh), fresh)
+        for lp in reversed(inner):
+            extent = substitute(lp.extent, fresh)
+            nest = For(fresh[lp.var], extent, nest, lp.kind)
+        return nest
+
+    def _init_block(self, block: Block, guard: Expr, fresh: dict[Var, Var]) -> Block:
+        kept = [
+            (replace(it, var=Var(it.var.name)), it.var, binding)
+            for it, binding in zip(block.iters, block.bindings, strict=True)
+            if it.kind != "reduce"
+        ]
+        assert block.init is not None
+        return make_block(
+            BlockSymbol(self._namer.fresh(f"{block.name}_init")),
+            [it for it, _, _ in kept],
+            [substitute(binding, fresh) for _, _, binding in kept],
+            substitute(block.init, {old: it.var for it, old, _ in kept}),
+            predicate=guard,
+        )
+
+
+def _candidates(stmt: For, loops: tuple[For, ...]) -> list[_Candidate]:
+    """Blocks with an init below a loop, with nothing but loops and sequences in between."""
+    found: list[_Candidate] = []
+    members = stmt.body.stmts if isinstance(stmt.body, Seq) else (stmt.body,)
+    for member in members:
+        if isinstance(member, Block) and member.init is not None:
+            found.append(_Candidate(member, loops))
+        elif isinstance(member, For):
+            found += _candidates(member, (*loops, member))
+    return found
+
+
+def _bound_by(block: Block, kind: str) -> set[Var]:
+    """The loops that spatial (here: all others) or reduction variables of a block depend on."""
+    found: set[Var] = set()
+    for it, binding in zip(block.iters, block.bindings, strict=True):
+        if (it.kind == "reduce") == (kind == "reduce"):
+            found |= {n for n in walk(binding) if isinstance(n, Var)}
+    return found
+
+
+def _starts_at_zero(block: Block, zero: dict[Var, Expr], env: Bounds) -> bool:
+    """Whether the first round of the reduction loops is the one in which the init runs."""
+    return all(
+        is_const(simplify(substitute(binding, zero), env), 0)
+        for it, binding in zip(block.iters, block.bindings, strict=True)
+        if it.kind == "reduce"
+    )
+
+
+def _shares_buffers(block: Block, loop: For) -> bool:
+    """Whether anything but the block touches what the init writes, or writes what it reads."""
+    assert block.init is not None
+    written = {n.buffer for n in walk(block.init) if isinstance(n, Store)}
+    read = {n.buffer for n in walk(block.init) if isinstance(n, Load)}
+    for node in _outside_block(loop, block):
+        if isinstance(node, Load) and node.buffer in written:
+            return True
+        if isinstance(node, Store) and node.buffer in written | read:
+            return True
+    own = {n.buffer for n in walk(block.body) if isinstance(n, Store)}
+    return bool(read & (own | written))
+
+
+def _outside_block(loop: For, block: Block) -> list[Node]:
+    hidden = {id(n) for n in walk(block)}
+    return [n for n in walk(loop) if id(n) not in hidden]
+
+
+def _replace_blocks(stmt: Stmt, moved: dict[Block, Block]) -> Stmt:
+    if not moved:
+        return stmt
+    return transform(stmt, lambda n: moved.get(n, n) if isinstance(n, Block) else n)

@@ -1,0 +1,32 @@
+"""Simplify all expressions and conditions, and drop what does nothing.
+
+The rules are those of `arith.simplify_stmt`; added here is what a whole program allows: a loop of
+one iteration needs no kind, and a buffer that is never read or written needs no storage.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from tvmlab.arith import simplify_stmt
+from tvmlab.ir import Alloc, For, Program, const_int, transform, with_body
+
+from .accesses import touches
+
+
+def simplify_program(program: Program) -> Program:
+    """The program with shorter expressions; loops of one iteration and dead branches are gone."""
+    body = transform(program.body, _serial_if_single)
+    body = simplify_stmt(body, drop_unit_loops=True)
+    return with_body(program, transform(body, _drop_unused))
+
+
+def _serial_if_single(node: Any) -> Any:
+    single = isinstance(node, For) and node.kind != "serial" and const_int(node.extent) == 1
+    return replace(node, kind="serial") if single else node
+
+
+def _drop_unused(node: Any) -> Any:
+    unused = isinstance(node, Alloc) and not touches(node.body, node.buffer)
+    return node.body if unused else node

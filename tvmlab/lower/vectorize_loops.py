@@ -1,0 +1,216 @@
+"""Turn vectorized loops into explicit vector statements of the machine's width.
+
+    for j in vectorized(40):
+        C[i, j] = A[i, j] * B[i]
+    ->  (16 lanes)
+    C[i, ramp(0, 1, 16)] = A[i, ramp(0, 1, 16)] * broadcast(B[i], 16)
+    C[i, ramp(16, 1, 16)] = A[i, ramp(16, 1, 16)] * broadcast(B[i], 16)
+    C[i, ramp(32, 1, 8)] = A[i, ramp(32, 1, 8)] * broadcast(B[i], 8)
+
+Loops inside go around the vectors, conditions on the lane become masks. What is left over at the
+end is done by a shorter vector or a masked one. A loop that cannot be vectorized runs in its plain
+order, and says why in an annotation `scalar`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from tvmlab.ir import (
+    Alloc,
+    Binary,
+    Broadcast,
+    Cast,
+    Expr,
+    For,
+    If,
+    Load,
+    Not,
+    Program,
+    Select,
+    Seq,
+    Stmt,
+    Store,
+    Var,
+    conjunction,
+    conjuncts,
+    const,
+    const_int,
+    loads_of,
+    logic,
+    seq,
+    substitute,
+    transform,
+    uses_var,
+    walk,
+    with_body,
+)
+
+from .lane_plan import any_lane_condition, cut_extent, plan_lanes
+from .options import VectorUnit
+from .widen import Lanes, NotVectorizable, Widener
+
+_MAX_OUTER = 16
+"""A vectorized loop around another one is written out if it has at most so many iterations."""
+
+
+def vectorize_loops(program: Program, unit: VectorUnit, max_chunks: int) -> Program:
+    """Replace vectorized loops by vector statements; afterwards no loop is vectorized.
+
+    Of two nested vectorized loops the inner one becomes vectors and the outer one is unrolled.
+
+    Parameters
+    ----------
+    unit
+        The width of vectors.
+    max_chunks
+        How many vectors one loop is written out as; a longer one becomes a loop over vectors.
+    """
+
+    def visit(node: Stmt) -> Stmt:
+        if not isinstance(node, For) or node.kind != "vectorized":
+            return node
+        if any(_is_vector(n) for n in walk(node.body)):
+            extent = const_int(node.extent)
+            short = extent is not None and extent <= _MAX_OUTER
+            return replace(node, kind="unrolled" if short else "serial")
+        try:
+            return _vectorize(node, unit, max_chunks)
+        except NotVectorizable as reason:
+            note = ("scalar", str(reason))
+            return replace(node, kind="serial", annotations=(*node.annotations, note))
+
+    return with_body(program, transform(program.body, visit))
+
+
+def _is_vector(node: object) -> bool:
+    return isinstance(node, Store) and any(i.dtype.lanes > 1 for i in node.indices)
+
+
+def _vectorize(loop: For, unit: VectorUnit, max_chunks: int) -> Stmt:
+    extent = const_int(loop.extent)
+    if extent is None:
+        raise NotVectorizable("its extent is known only at run time")
+    body, extent = cut_extent(loop.var, loop.body, extent)
+    width = unit.lanes(_element_bits(body, loop.var))
+    whole, rest = plan_lanes(loop.var, extent, width, unit.masks)
+    if len(whole) <= max_chunks:
+        return _Vectors(loop.var, extent, [*whole, *rest]).stmt(body, ())
+    chunk = Var(f"{loop.var.name}_vector")
+    run = Lanes(loop.var, chunk * width, width, width)
+    main = _Vectors(loop.var, extent, [run]).stmt(body, ())
+    parts: list[Stmt] = [For(chunk, const(len(whole)), main, annotations=loop.annotations)]
+    if rest:
+        parts.append(_Vectors(loop.var, extent, rest).stmt(body, ()))
+    return seq(parts)
+
+
+def _element_bits(body: Stmt, var: Var) -> int:
+    """The widest element type that is moved lane by lane: it decides how many lanes there are."""
+    moved = [
+        n.buffer.dtype
+        for n in walk(body)
+        if isinstance(n, (Load, Store)) and any(uses_var(i, {var}) for i in n.indices)
+    ]
+    return max((d.itemsize * 8 for d in moved), default=32)
+
+
+class _Vectors:
+    """Rewrites the body of one loop for given runs of lanes.
+
+    Each store is done for all lanes before the next statement: the iterations of a vectorized loop
+    do not depend on each other, so this order is as good as any.
+    """
+
+    def __init__(self, var: Var, extent: int, runs: Sequence[Lanes]) -> None:
+        self._var = var
+        self._extent = extent
+        self._runs = runs
+
+    def stmt(self, stmt: Stmt, conditions: tuple[Expr, ...]) -> Stmt:
+        """The statement for all lanes where the conditions (on the lane) hold."""
+        match stmt:
+            case Store():
+                return seq([self._store(stmt, run, conditions) for run in self._runs])
+            case Seq():
+                return seq([self.stmt(s, conditions) for s in stmt.stmts])
+            case For():
+                if uses_var(stmt.extent, {self._var}):
+                    raise NotVectorizable(
+                        f"the extent of {stmt.var.name} differs from lane to lane"
+                    )
+                return replace(stmt, body=self.stmt(stmt.body, conditions))
+            case If():
+                return self._if(stmt, conditions)
+            case Alloc():
+                raise NotVectorizable(f"{stmt.buffer.name} is allocated inside it")
+            case _:
+                raise NotVectorizable("a call inside it is made for its effect")
+
+    def _if(self, stmt: If, conditions: tuple[Expr, ...]) -> Stmt:
+        self._refuse_changing_condition(stmt)
+        if not uses_var(stmt.cond, {self._var}):
+            otherwise = stmt.otherwise
+            if otherwise is not None:
+                otherwise = self.stmt(otherwise, conditions)
+            return If(stmt.cond, self.stmt(stmt.then, conditions), otherwise)
+        if stmt.otherwise is not None:
+            then = self.stmt(stmt.then, (*conditions, stmt.cond))
+            return seq([then, self.stmt(stmt.otherwise, (*conditions, Not(stmt.cond)))])
+        parts = conjuncts(stmt.cond)
+        shared = [c for c in parts if not uses_var(c, {self._var})]
+        own = [c for c in parts if uses_var(c, {self._var})]
+        inner = self.stmt(stmt.then, (*conditions, *own))
+        if len(own) == 1 and not conditions:
+            some = any_lane_condition(own[0], self._var, self._extent)
+            shared += [] if some is None else [some]
+        return If(conjunction(shared), inner) if shared else inner
+
+    def _refuse_changing_condition(self, stmt: If) -> None:
+        """A mask is made anew for each statement, so none of them may change it."""
+        read = {load.buffer for load in loads_of(stmt.cond)}
+        if read & {n.buffer for n in walk(stmt) if isinstance(n, Store)}:
+            raise NotVectorizable("a condition reads what is written under it")
+
+    def _store(self, stmt: Store, run: Lanes, conditions: tuple[Expr, ...]) -> Stmt:
+        if not any(uses_var(i, {self._var}) for i in stmt.indices):
+            raise NotVectorizable(f"all lanes write the same element of {stmt.buffer.name}")
+        if stmt.mask is not None:
+            conditions = (*conditions, stmt.mask)
+        if run.count == 1:
+            scalar = substitute(replace(stmt, mask=None), {self._var: run.start})
+            cond = substitute(conjunction(conditions), {self._var: run.start})
+            return If(cond, scalar) if conditions else scalar
+        mask = self._mask(run, conditions)
+        widener = Widener(run, mask, guarded=self._may_be_empty(conditions))
+        value = widener.vector(stmt.value)
+        if mask is not None and _may_trap(stmt.value):
+            zero = Broadcast(const(0, stmt.value.dtype), run.count)
+            value = Select(mask, value, zero)
+        return Store(stmt.buffer, widener.indices(stmt.indices), value, mask)
+
+    def _mask(self, run: Lanes, conditions: tuple[Expr, ...]) -> Expr | None:
+        mask = run.mask()
+        for condition in conditions:
+            wide = Widener(run, mask).vector(condition)
+            mask = wide if mask is None else logic("and", mask, wide)
+        return mask
+
+    def _may_be_empty(self, conditions: tuple[Expr, ...]) -> bool:
+        """Whether the conditions may hold in no lane of the loop (one is asked for before)."""
+        if len(conditions) == 1:
+            return any_lane_condition(conditions[0], self._var, self._extent) is None
+        return bool(conditions)
+
+
+def _may_trap(value: Expr) -> bool:
+    """Whether lanes that take no part could fail: divide by zero, or convert what does not fit."""
+    return any(
+        (isinstance(n, Binary) and n.op in _DIVISIONS and n.dtype.is_int and not const_int(n.b))
+        or (isinstance(n, Cast) and n.value.dtype.is_float and n.dtype.is_int)
+        for n in walk(value)
+    )
+
+
+_DIVISIONS = ("floordiv", "floormod", "truncdiv", "truncmod")
