@@ -164,9 +164,7 @@ def shared_producer(rng: np.random.Generator) -> Workload:
     k = te.reduce_axis(m, "k")
     c = te.compute((n,), lambda i: te.sum(b[i, k], axis=k), name="C")
     d = te.compute((n, m), lambda i, j: b[i, j] * c[i], name="D")
-    return Workload(
-        "shared", [a], [d], lambda x: [(x + 3) * (x + 3).sum(1, keepdims=True)]
-    )
+    return Workload("shared", [a], [d], lambda x: [(x + 3) * (x + 3).sum(1, keepdims=True)])
 
 
 def strided_gather(rng: np.random.Generator) -> Workload:

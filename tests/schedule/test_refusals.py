@@ -256,6 +256,19 @@ def _decompose_repeated() -> None:
     sch.decompose_reduction("S", i)
 
 
+def _inline_out_of_parallel() -> None:
+    """S is private to each iteration of j until its consumer leaves j."""
+    a = te.placeholder((6, 5), name="A")
+    k = te.reduce_axis(5, "k")
+    s = te.compute((6,), lambda i: te.sum(a[i, k], axis=k), name="S")
+    c = te.compute((6, 5), lambda i, j: a[i, j] - s[i], name="C")
+    sch = Schedule(te.compute((6, 5), lambda i, j: c[i, j] + 1.0, name="D"))
+    _, j = sch.loops("C")
+    sch.compute_at("S", j)
+    sch.parallel(j)
+    sch.compute_inline("C")
+
+
 REFUSALS: list[tuple[Callable[[], object], str, str]] = [
     (_parallel_reduction, "parallel.reduction",
      "cannot parallelize k: it is a reduction loop of block C, so two of its iterations add into the "
@@ -295,6 +308,8 @@ REFUSALS: list[tuple[Callable[[], object], str, str]] = [
     (_decompose_elsewhere, "decompose_reduction.not-around", "i is not a loop around it"),
     (_decompose_inside, "decompose_reduction.inside-reduction", "is inside the reduction loop k"),
     (_decompose_repeated, "decompose_reduction.repeated-sum", "its sum is computed more than once"),
+    (_inline_out_of_parallel, "compute_inline.breaks-parallel",
+     "the parallel loop j would no longer be safe"),
     (_move_decomposed, "compute_at.two-writers", "S is also written by S_init"),
 ]  # fmt: skip
 

@@ -86,9 +86,7 @@ def test_symbolic_size_is_a_scalar_parameter() -> None:
 
 def test_padding_read_is_lazy() -> None:
     a = te.placeholder((4,), name="A")
-    p = te.compute(
-        (6,), lambda i: te.if_then_else(te.all(i >= 1, i < 5), a[i - 1], 0.0), name="P"
-    )
+    p = te.compute((6,), lambda i: te.if_then_else(te.all(i >= 1, i < 5), a[i - 1], 0.0), name="P")
     (block,) = blocks(p)
     assert any(isinstance(n, Select) for n in walk(block.body))
 

@@ -1,5 +1,6 @@
 """What can be done with a loop or block: every primitive for it, with default arguments, the
-choices for each argument, and a verdict. Menus show exactly this."""
+choices for each argument, and a verdict. Menus show exactly this.
+"""
 
 from __future__ import annotations
 
@@ -81,9 +82,7 @@ def block_actions(program: Program, block: BlockSymbol) -> list[Action]:
     index = index_of(program)
     target = index.blocks[block]
     around = [lp.var for lp in index.loops_around(target)]
-    read: list[Buffer] = list(
-        {a.buffer: None for a in accesses(target) if isinstance(a, Load)}
-    )
+    read: list[Buffer] = list({a.buffer: None for a in accesses(target) if isinstance(a, Load)})
     actions: list[Action] = []
     if read:
         actions.append(_with_choice(program, "cache_read", {"block": block}, "buffer", read))
@@ -164,7 +163,9 @@ def _moves(program: Program, index: ProgramIndex, loop: For) -> Iterator[Action]
     if isinstance(outer, For):
         args = {"loops": (loop.var, outer.var)}
         verdict = attempt(program, "reorder", args).verdict
-        yield Action("reorder", f"move out of {outer.var.name}", "Shift+ArrowUp", args, (), {}, verdict)
+        yield Action(
+            "reorder", f"move out of {outer.var.name}", "Shift+ArrowUp", args, (), {}, verdict
+        )
     if isinstance(loop.body, For):
         args = {"loops": (loop.body.var, loop.var)}
         verdict = attempt(program, "reorder", args).verdict

@@ -78,9 +78,7 @@ def _is_combination(value: Expr, store: Store) -> bool:
 
 def _is_own(e: Expr, store: Store) -> bool:
     return (
-        isinstance(e, Load)
-        and e.buffer is store.buffer
-        and _same_place(e.indices, store.indices)
+        isinstance(e, Load) and e.buffer is store.buffer and _same_place(e.indices, store.indices)
     )
 
 

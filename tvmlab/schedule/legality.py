@@ -6,6 +6,7 @@ variables. Exact dependences (for opaque blocks) are not guessed here: such bloc
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 
 from tvmlab.arith import LinearForm, detect_iter_map, form_to_expr, linear_form, simplify
@@ -14,6 +15,7 @@ from tvmlab.ir import (
     Buffer,
     Expr,
     For,
+    Program,
     Seq,
     Stmt,
     Store,
@@ -25,10 +27,9 @@ from tvmlab.ir import (
     walk,
 )
 
-from .index import ProgramIndex, accesses, blocks_in
+from .index import ProgramIndex, accesses, blocks_in, index_of
 from .kinds import block_kind, single_store
 from .verdict import Fix, RefusedError, refuse, unsure
-
 
 _VERBS = {"parallel": "parallelize"}
 
@@ -129,6 +130,29 @@ def require_independent(
             fixes = _spatial_alternatives(index, loop, block, primitive) if look_for_fixes else ()
             raise _reduction_race(loop, block, store, primitive, fixes)
         _require_distinct_elements(index, loop, block, store, primitive)
+
+
+def require_loops_still_independent(program: Program, primitive: str) -> None:
+    """Refuse a move after which a parallel or vectorized loop would no longer be allowed.
+
+    Such a loop may have been allowed because each of its iterations had a buffer to itself; a block
+    that then reads the buffer outside the loop would take that away.
+    """
+    index = index_of(program)
+    for loop in index.loops.values():
+        if loop.kind in ("parallel", "vectorized"):
+            kind = "parallel" if loop.kind == "parallel" else "vectorize"
+            private = kind == "parallel"
+            try:
+                require_independent(index, loop, kind, private_copies=private, look_for_fixes=False)
+            except RefusedError as error:
+                raise refuse(
+                    f"{primitive}.breaks-{kind}",
+                    f"cannot {primitive} here: the {loop.kind} loop {loop.var.name} would no "
+                    f"longer be safe ({error.verdict.reason})",
+                    witness=error.verdict.witness,
+                    subject=loop.var,
+                ) from error
 
 
 def _reduction_race(
@@ -241,7 +265,9 @@ def _is_injective(block: Block, bindings: Sequence[Expr], loops: Sequence[For]) 
         bindings,
         [(lp.var, lp.extent) for lp in loops],
         [it.extent for it in block.iters],
-        conjunction([c for c in conjuncts(block.predicate) if vars_of(c) <= {lp.var for lp in loops}]),
+        conjunction(
+            [c for c in conjuncts(block.predicate) if vars_of(c) <= {lp.var for lp in loops}]
+        ),
     )
     return mapping.injective
 
@@ -260,7 +286,7 @@ def require_chain(index: ProgramIndex, loops: Sequence[For], primitive: str) -> 
             subject=stray.var,
         )
     chain = chain[chain.index(top) :]
-    for outer, inner in zip(chain, chain[1:], strict=False):
+    for outer, inner in itertools.pairwise(chain):
         if outer.body is not inner:
             others = [b.name for s in _siblings(outer, inner) for b in blocks_in(s)]
             raise refuse(

@@ -52,6 +52,9 @@ class Primitive:
         Its parameters; the first is what it acts on.
     run
         `run(program, **params) -> Applied`; raises `RefusedError`.
+    moves_blocks
+        Whether it changes where buffers are written and read, so that loops which were found to be
+        independent must be looked at again.
     """
 
     name: str
@@ -59,6 +62,7 @@ class Primitive:
     key: str
     params: tuple[ParamSpec, ...]
     run: Callable[..., Applied]
+    moves_blocks: bool = False
 
     @property
     def subject(self) -> ParamKind:
@@ -75,14 +79,14 @@ PRIMITIVES: dict[str, Primitive] = {}
 
 
 def primitive(
-    name: str, title: str, key: str, *params: ParamSpec
+    name: str, title: str, key: str, *params: ParamSpec, moves_blocks: bool = False
 ) -> Callable[[Callable[..., Applied]], Callable[..., Applied]]:
     """Register a function as a schedule primitive."""
 
     def register(run: Callable[..., Applied]) -> Callable[..., Applied]:
         if name in PRIMITIVES:
             raise UserError(f"a schedule primitive named {name!r} exists already")
-        PRIMITIVES[name] = Primitive(name, title, key, params, run)
+        PRIMITIVES[name] = Primitive(name, title, key, params, run, moves_blocks)
         return run
 
     return register

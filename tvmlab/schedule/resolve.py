@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -106,7 +107,7 @@ def resolve_loop(schedule: Owner, value: Any, what: str) -> Var:
 def _gone(schedule: Owner, var: Var) -> str:
     """Why a loop is not in the program: the step of the current trace that consumed it."""
     path = schedule.history.path()
-    for before, after in zip(path, path[1:], strict=False):
+    for before, after in itertools.pairwise(path):
         if (
             var in index_of(before.program).loops
             and var not in index_of(after.program).loops

@@ -79,9 +79,7 @@ def map_blocks(stmt: Stmt, fn: Callable[[Block, Bounds], Block], env: Bounds) ->
     return stmt
 
 
-def rebind(
-    body: Stmt, values: Mapping[Var, Expr], env: Bounds, guard: Expr | None = None
-) -> Stmt:
+def rebind(body: Stmt, values: Mapping[Var, Expr], env: Bounds, guard: Expr | None = None) -> Stmt:
     """Put expressions of new loops in the place of old loop variables in every block below.
 
     `env` holds the ranges of the loops around `body`, the new ones included. `guard` is a condition

@@ -12,6 +12,7 @@ from typing import Any
 
 from tvmlab.ir import Program
 
+from .legality import require_loops_still_independent
 from .registry import PRIMITIVES, Applied
 from .rewrite import Output
 from .verdict import ALLOWED, Fix, RefusedError, Verdict
@@ -29,7 +30,10 @@ class Attempt:
 def attempt(program: Program, primitive: str, args: Mapping[str, Any]) -> Attempt:
     """Try a primitive; fixes of a refusal are kept only if they work on this program."""
     try:
-        return Attempt(ALLOWED, PRIMITIVES[primitive].run(program, **args))
+        applied = PRIMITIVES[primitive].run(program, **args)
+        if PRIMITIVES[primitive].moves_blocks:
+            require_loops_still_independent(applied.program, primitive)
+        return Attempt(ALLOWED, applied)
     except RefusedError as refusal:
         verdict = refusal.verdict
         working = tuple(f for f in verdict.fixes if _works(program, f))

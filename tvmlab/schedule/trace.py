@@ -170,7 +170,9 @@ def _loops_in(values: Any) -> Iterator[Var]:
 def _python_line(instruction: Instruction, schedule: str) -> str:
     positional: list[str] = []
     for value in instruction.args.values():
-        spread = isinstance(value, list) and bool(value) and all(isinstance(v, _Name) for v in value)
+        spread = (
+            isinstance(value, list) and bool(value) and all(isinstance(v, _Name) for v in value)
+        )
         positional += [_python(v) for v in value] if spread else [_python(value)]
     call = f"{schedule}.{instruction.op}({', '.join(positional)})"
     if not instruction.outputs:

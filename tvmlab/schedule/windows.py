@@ -6,10 +6,10 @@ loops that are fixed (outside) and the loops that run (inside), become boxes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from tvmlab.arith import Bounds, bound_of, linear_form, prove, relax, simplify
+from tvmlab.arith import Bounds, Interval, bound_of, linear_form, prove, relax, simplify
 from tvmlab.ir import (
     Block,
     Buffer,
@@ -63,22 +63,21 @@ def touched_window(
     """
     fixed = _fixed_vars(index, scope)
     env = Bounds.of({v: index.loops[v].extent for v in fixed})
-    inner_extents: dict[Var, Expr] = {}
-    places: list[list[Expr]] = [[] for _ in buffer.shape]
+    inner: dict[Var, Expr] = {}
+    places: list[list[tuple[Expr, Bounds]]] = [[] for _ in buffer.shape]
     for block in blocks:
         loops = index.loops_around(block)
-        inner_extents.update({lp.var: lp.extent for lp in loops if lp.var not in fixed})
+        inner.update({lp.var: lp.extent for lp in loops if lp.var not in fixed})
+        executed = index.bounds_around(block).assume(block.predicate)
         values = dict(zip((it.var for it in block.iters), block.bindings, strict=True))
         for access in accesses(block):
             if isinstance(access, kind) and access.buffer is buffer:
                 for place, e in zip(places, access.indices, strict=True):
-                    place.append(substitute(e, values))
-    inner_env = Bounds.of(inner_extents)
-    inner = {v: bound_of(v, inner_env) for v in inner_extents}
-    everything = Bounds.of({**{v: index.loops[v].extent for v in fixed}, **inner_extents})
+                    place.append((simplify(substitute(e, values), executed), executed))
+    ranges = Bounds.of(inner)
+    running = {v: bound_of(v, ranges) for v in inner}
     return [
-        _span([simplify(e, everything) for e in place], size, inner, env)
-        for place, size in zip(places, buffer.shape, strict=True)
+        _span(place, size, running, env) for place, size in zip(places, buffer.shape, strict=True)
     ]
 
 
@@ -88,17 +87,28 @@ def _fixed_vars(index: ProgramIndex, scope: For | None) -> list[Var]:
     return [loop.var for loop in index.loops_around(scope)] + [scope.var]
 
 
-def _span(exprs: Sequence[Expr], size: Expr, inner: dict, env: Bounds) -> Span:  # pyright: ignore
+def _span(
+    places: Sequence[tuple[Expr, Bounds]],
+    size: Expr,
+    inner: Mapping[Var, Interval],
+    env: Bounds,
+) -> Span:
     whole = Span(const(0), size)
-    if not exprs:
+    if not places:
         return whole
-    box = relax(exprs, inner, env)
+    box = relax([e for e, _ in places], inner, env)
     limit = const_int(size)
-    if box.extent is None or (limit is not None and box.extent >= limit):
+    if box.extent is None:
         return whole
     low = simplify(box.min, env)
-    inside = prove(low >= 0, env) and prove(low + box.extent <= size, env)
-    return Span(low, const(box.extent), guarded=not inside)
+    # Guards of tails cut the box: with y0 * 2 + y1 < 3 it ends at 3 although the loops go to 4.
+    ends = [bound_of(e - low, executed).hi for e, executed in places]
+    reached = max((box.extent if end is None else end + 1 for end in ends), default=box.extent)
+    extent = min(box.extent, reached)
+    if limit is not None and extent >= limit:
+        return whole
+    inside = prove(low >= 0, env) and prove(low + extent <= size, env)
+    return Span(low, const(extent), guarded=not inside)
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,8 +192,7 @@ def covers(index: ProgramIndex, producer: Block, consumer: Block, buffer: Buffer
     written = touched_window(index, [producer], buffer, Store, scope)
     read = touched_window(index, [consumer], buffer, Load, scope)
     return all(
-        _inside(r, w, size, env)
-        for r, w, size in zip(read, written, buffer.shape, strict=True)
+        _inside(r, w, size, env) for r, w, size in zip(read, written, buffer.shape, strict=True)
     )
 
 
@@ -200,4 +209,3 @@ def _inside(read: Span, written: Span, size: Expr, env: Bounds) -> bool:
         start = low.const
     r, w = const_int(read.extent), const_int(written.extent)
     return start >= 0 and r is not None and w is not None and start + r <= w
-

@@ -20,7 +20,9 @@ _AXIS_NAMES = "ijklmnpqrs"
 
 
 def placeholder(
-    shape: ExprLike | tuple[ExprLike, ...], dtype: DType | str = "float32", name: str = "placeholder"
+    shape: ExprLike | tuple[ExprLike, ...],
+    dtype: DType | str = "float32",
+    name: str = "placeholder",
 ) -> Tensor:
     """An input tensor.
 

@@ -101,10 +101,14 @@ def _only(conditions: Sequence[Expr], name: str) -> Expr:
 
 def _call(op: str, *args: ExprLike) -> Expr:
     exprs = [as_expr(a, FLOAT32 if not isinstance(a, Expr) else None) for a in args]
-    dtype = next((e.dtype for e, a in zip(exprs, args, strict=True) if isinstance(a, Expr)), FLOAT32)
+    dtype = next(
+        (e.dtype for e, a in zip(exprs, args, strict=True) if isinstance(a, Expr)), FLOAT32
+    )
     exprs = [as_expr(a, dtype) for a in args]
     if {e.dtype for e in exprs} != {dtype}:
-        raise TypeMismatch(f"te.{op} needs arguments of one type, not {[str(e.dtype) for e in exprs]}")
+        raise TypeMismatch(
+            f"te.{op} needs arguments of one type, not {[str(e.dtype) for e in exprs]}"
+        )
     return Call(op, tuple(exprs), dtype)
 
 

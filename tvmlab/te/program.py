@@ -202,4 +202,3 @@ def _untensor(expr: Expr, buffers: dict[Tensor, Buffer]) -> Expr:
         return current
 
     return transform(expr, visit)
-

@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tvmlab.ir import For, LoopKind, Program, Var, const_int, walk
-
-from ..index import ProgramIndex, index_of
-from ..legality import require_const_extent, require_independent, verb
-from ..registry import Applied, ParamSpec, primitive
-from ..rewrite import replace_stmts
-from ..verdict import Fix, refuse
+from tvmlab.schedule.index import ProgramIndex, index_of
+from tvmlab.schedule.legality import require_const_extent, require_independent, verb
+from tvmlab.schedule.registry import Applied, ParamSpec, primitive
+from tvmlab.schedule.rewrite import replace_stmts
+from tvmlab.schedule.verdict import Fix, refuse
 
 MAX_UNROLL = 4096
 """Iterations (over all unrolled loops of one nest) that may be written out."""

@@ -17,20 +17,21 @@ from tvmlab.ir import (
     const,
     const_int,
 )
-
-from ..index import ProgramIndex, accesses, index_of
-from ..kinds import block_kind, plain_iters, single_store
-from ..legality import binding_vars, sole_writer, vars_of, written_buffer
-from ..registry import Applied, ParamSpec, primitive
-from ..rewrite import insert_at, remove_stmt
-from ..verdict import refuse, unsure
-from ..windows import Span, cover_window, covers, touched_window
+from tvmlab.schedule.coverage import require_covered_consumers, require_covered_reads
+from tvmlab.schedule.index import ProgramIndex, accesses, index_of
+from tvmlab.schedule.kinds import block_kind, plain_iters, single_store
+from tvmlab.schedule.legality import binding_vars, sole_writer, vars_of, written_buffer
+from tvmlab.schedule.registry import Applied, ParamSpec, primitive
+from tvmlab.schedule.rewrite import insert_at, remove_stmt
+from tvmlab.schedule.verdict import refuse, unsure
+from tvmlab.schedule.windows import Span, cover_window, touched_window
 
 
 @primitive(
     "compute_at", "compute at", "a",
     ParamSpec("block", "block", "the producer to move"),
     ParamSpec("loop", "loop", "the loop of its consumers to compute it in"),
+    moves_blocks=True,
 )  # fmt: skip
 def compute_at(program: Program, block: BlockSymbol, loop: Var) -> Applied:
     """Compute a producer inside a loop of its consumers, only the part each iteration needs.
@@ -59,7 +60,7 @@ def compute_at(program: Program, block: BlockSymbol, loop: Var) -> Applied:
     nest = cover_window(producer, buffer, window, env)
     placed = insert_at(program, target, position, nest.stmt)
     moved = remove_stmt(placed, producer)
-    _require_covered_reads(moved, block, "compute_at")
+    require_covered_reads(moved, block, "compute_at")
     return Applied(moved, nest.loops)
 
 
@@ -124,9 +125,7 @@ def _place_for_producer(
         )
     position = min(index.child_holding(target, c)[0] for c in consumers)
     for needed in index.producers_of(producer):
-        late = (
-            index.is_under(needed, target) and index.child_holding(target, needed)[0] >= position
-        )
+        late = index.is_under(needed, target) and index.child_holding(target, needed)[0] >= position
         if late:
             raise refuse(
                 "compute_at.order",
@@ -137,26 +136,11 @@ def _place_for_producer(
     return position
 
 
-def _require_covered_reads(program: Program, moved: BlockSymbol, primitive: str) -> None:
-    """After a move: everything the block reads was written before it, in the same iteration."""
-    index = index_of(program)
-    block = index.blocks[moved]
-    for needed in index.producers_of(block):
-        buffer = written_buffer(needed, primitive)
-        before = index.position[needed] < index.position[block]
-        if not before or not covers(index, needed, block, buffer):
-            raise refuse(
-                f"{primitive}.uncovered",
-                f"cannot move {block.name} there: it reads {buffer.name}, and at that place "
-                f"{needed.name} has not computed all of what it needs",
-                subject=block.symbol,
-            )
-
-
 @primitive(
     "reverse_compute_at", "reverse compute at", "r",
     ParamSpec("block", "block", "the consumer to move"),
     ParamSpec("loop", "loop", "the loop of its producers to compute it in"),
+    moves_blocks=True,
 )  # fmt: skip
 def reverse_compute_at(program: Program, block: BlockSymbol, loop: Var) -> Applied:
     """Compute a consumer inside a loop of its producer, on the part that is ready there.
@@ -193,8 +177,8 @@ def reverse_compute_at(program: Program, block: BlockSymbol, loop: Var) -> Appli
     nest = cover_window(consumer, written, window, env)
     position = 1 + max(index.child_holding(target, p)[0] for p in producers)
     moved = remove_stmt(insert_at(program, target, position, nest.stmt), consumer)
-    _require_covered_reads(moved, block, "reverse_compute_at")
-    _require_covered_consumers(moved, block, written)
+    require_covered_reads(moved, block, "reverse_compute_at")
+    require_covered_consumers(moved, block, "reverse_compute_at")
     return Applied(moved, nest.loops)
 
 
@@ -255,9 +239,7 @@ def _ready_spans(
     return dict(zip(variables, window, strict=True))
 
 
-def _require_exact_tiles(
-    index: ProgramIndex, producer: Block, buffer: Buffer, target: For
-) -> None:
+def _require_exact_tiles(index: ProgramIndex, producer: Block, buffer: Buffer, target: For) -> None:
     """Each iteration at the loop finishes a full box of the buffer, and no two the same part."""
     spatial = binding_vars(producer, "spatial")
     loops = index.loops_around(producer)
@@ -290,26 +272,9 @@ def _require_exact_tiles(
 
 
 def _require_plain_store(consumer: Block, store: Store, spans: dict[Var, Span]) -> None:
-    if plain_iters(store.indices) is None and any(
-        vars_of(i) & spans.keys() for i in store.indices
-    ):
+    if plain_iters(store.indices) is None and any(vars_of(i) & spans.keys() for i in store.indices):
         raise unsure(
             "reverse_compute_at.layout",
             f"cannot move {consumer.name}: it writes {store.buffer.name} at computed indices",
             subject=consumer.symbol,
         )
-
-
-def _require_covered_consumers(program: Program, moved: BlockSymbol, buffer: Buffer) -> None:
-    index = index_of(program)
-    block = index.blocks[moved]
-    for reader in index.consumers(buffer):
-        after = index.position[reader] > index.position[block]
-        if not after or not covers(index, block, reader, buffer):
-            raise refuse(
-                "reverse_compute_at.consumer",
-                f"cannot move {block.name} there: {reader.name} reads {buffer.name} before all of "
-                f"it is computed",
-                subject=moved,
-            )
-

@@ -23,14 +23,14 @@ from tvmlab.ir import (
     make_block,
     transform,
 )
+from tvmlab.schedule.coverage import require_covered_consumers, require_covered_reads
+from tvmlab.schedule.index import ProgramIndex, accesses, index_of
+from tvmlab.schedule.legality import written_buffer
+from tvmlab.schedule.registry import Applied, ParamSpec, primitive
+from tvmlab.schedule.rewrite import insert_at, remake_block, replace_stmts, with_alloc
+from tvmlab.schedule.verdict import refuse
+from tvmlab.schedule.windows import Span, cover_window, touched_window
 from tvmlab.support import Namer
-
-from ..index import ProgramIndex, accesses, index_of
-from ..legality import written_buffer
-from ..registry import Applied, ParamSpec, primitive
-from ..rewrite import insert_at, remake_block, replace_stmts, with_alloc
-from ..verdict import refuse
-from ..windows import Span, cover_window, touched_window
 
 _SCOPES = ("local", "global", "shared")
 _SCOPE = ParamSpec("scope", "choice", "the memory to stage in", _SCOPES, "local", required=False)
@@ -41,6 +41,7 @@ _SCOPE = ParamSpec("scope", "choice", "the memory to stage in", _SCOPES, "local"
     ParamSpec("block", "block", "the block whose reads are staged"),
     ParamSpec("buffer", "buffer", "what it reads"),
     _SCOPE,
+    moves_blocks=True,
 )  # fmt: skip
 def cache_read(
     program: Program, block: BlockSymbol, buffer: Buffer, scope: Scope = "local"
@@ -82,14 +83,16 @@ def cache_read(
     copy = _copy_nest(index, program, buffer, cached, home, window)
     redirected = replace_stmts(program, {reader: _redirect(reader, buffer, cached, Load)})
     new_home = None if home is None else index_of(redirected).loops[home.var]
-    result = insert_at(redirected, new_home, position, copy)
-    return Applied(with_alloc(result, cached), (_symbol_in(copy),))
+    result = with_alloc(insert_at(redirected, new_home, position, copy), cached)
+    require_covered_reads(result, _symbol_in(copy), "cache_read", moved=block)
+    return Applied(result, (_symbol_in(copy),))
 
 
 @primitive(
     "cache_write", "cache write", "w",
     ParamSpec("block", "block", "the block whose result is staged"),
     _SCOPE,
+    moves_blocks=True,
 )  # fmt: skip
 def cache_write(program: Program, block: BlockSymbol, scope: Scope = "local") -> Applied:
     """Let a block write a buffer of its own, copied to the real one afterwards.
@@ -132,8 +135,10 @@ def cache_write(program: Program, block: BlockSymbol, scope: Scope = "local") ->
     }
     redirected = replace_stmts(program, moved)
     new_home = None if home is None else index_of(redirected).loops[home.var]
-    result = insert_at(redirected, new_home, position, copy)
-    return Applied(with_alloc(result, cached), (_symbol_in(copy),))
+    result = with_alloc(insert_at(redirected, new_home, position, copy), cached)
+    require_covered_reads(result, _symbol_in(copy), "cache_write", moved=block)
+    require_covered_consumers(result, _symbol_in(copy), "cache_write")
+    return Applied(result, (_symbol_in(copy),))
 
 
 def _place_after_writers(

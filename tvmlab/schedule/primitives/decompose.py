@@ -18,19 +18,19 @@ from tvmlab.ir import (
     seq,
     substitute,
 )
+from tvmlab.schedule.index import ProgramIndex, index_of
+from tvmlab.schedule.legality import binding_vars, runs_once, vars_of
+from tvmlab.schedule.registry import Applied, ParamSpec, primitive
+from tvmlab.schedule.rewrite import remake_block, replace_stmts
+from tvmlab.schedule.verdict import refuse
 from tvmlab.support import Namer
-
-from ..index import ProgramIndex, index_of
-from ..legality import binding_vars, runs_once, vars_of
-from ..registry import Applied, ParamSpec, primitive
-from ..rewrite import remake_block, replace_stmts
-from ..verdict import refuse
 
 
 @primitive(
     "decompose_reduction", "decompose reduction", "d",
     ParamSpec("block", "block", "the reduction"),
     ParamSpec("loop", "loop", "the loop before which the start value is set"),
+    moves_blocks=True,
 )  # fmt: skip
 def decompose_reduction(program: Program, block: BlockSymbol, loop: Var) -> Applied:
     """Set the start value of a reduction in a block of its own, before a loop.

@@ -18,19 +18,20 @@ from tvmlab.ir import (
     transform,
 )
 from tvmlab.ir import structural_equal as same
-
-from ..index import ProgramIndex, accesses, index_of
-from ..kinds import block_kind, plain_iters, single_store
-from ..legality import sole_writer, written_buffer
-from ..registry import Applied, ParamSpec, primitive
-from ..rewrite import remake_block, remove_stmt, replace_stmts, without_alloc
-from ..verdict import RefusedError, refuse, unsure
-from ..windows import covers
+from tvmlab.schedule.coverage import require_covered_reads
+from tvmlab.schedule.index import ProgramIndex, accesses, index_of
+from tvmlab.schedule.kinds import block_kind, plain_iters, single_store
+from tvmlab.schedule.legality import sole_writer, written_buffer
+from tvmlab.schedule.registry import Applied, ParamSpec, primitive
+from tvmlab.schedule.rewrite import remake_block, remove_stmt, replace_stmts, without_alloc
+from tvmlab.schedule.verdict import RefusedError, refuse, unsure
 
 
 @primitive(
-    "compute_inline", "inline", "i", ParamSpec("block", "block", "the element-wise producer")
-)
+    "compute_inline", "inline", "i",
+    ParamSpec("block", "block", "the element-wise producer"),
+    moves_blocks=True,
+)  # fmt: skip
 def compute_inline(program: Program, block: BlockSymbol) -> Applied:
     """Put the formula of an element-wise block in place of each read of its result.
 
@@ -61,7 +62,7 @@ def compute_inline(program: Program, block: BlockSymbol) -> Applied:
     }
     result = without_alloc(remove_stmt(replace_stmts(program, changed), producer), buffer)
     for consumer in consumers:
-        _require_available(result, producer, consumer.symbol)
+        require_covered_reads(result, consumer.symbol, "compute_inline", moved=block)
     return Applied(result)
 
 
@@ -104,24 +105,10 @@ def _inline_into(consumer: Block, buffer: Buffer, variables: list[Var], value: E
     return remake_block(consumer, body=transform(consumer.body, visit), init=init)
 
 
-def _require_available(program: Program, producer: Block, consumer: BlockSymbol) -> None:
-    """What the inlined formula reads must be computed before, where the consumer stands."""
-    index = index_of(program)
-    block = index.blocks[consumer]
-    for needed in index.producers_of(block):
-        before = index.position[needed] < index.position[block]
-        if not before or not covers(index, needed, block, written_buffer(needed, "compute_inline")):
-            raise refuse(
-                "compute_inline.uncovered",
-                f"cannot inline {producer.name} into {block.name}: its input {needed.name} is not "
-                f"computed where {block.name} stands",
-                subject=producer.symbol,
-            )
-
-
 @primitive(
     "reverse_compute_inline", "inline into producer", "",
     ParamSpec("block", "block", "the element-wise consumer"),
+    moves_blocks=True,
 )  # fmt: skip
 def reverse_compute_inline(program: Program, block: BlockSymbol) -> Applied:
     """Let the producer of an element-wise block compute that block's formula right away.
@@ -142,14 +129,7 @@ def reverse_compute_inline(program: Program, block: BlockSymbol) -> Applied:
     merged = _merge(producer, consumer, read)
     replaced = replace_stmts(program, {producer: merged})
     result = without_alloc(remove_stmt(replaced, consumer), read.buffer)
-    after = index_of(result)
-    placed = after.blocks[producer.symbol]
-    for needed in after.producers_of(placed):
-        before = after.position[needed] < after.position[placed]
-        if not before or not covers(after, needed, placed, written_buffer(needed, "inline")):
-            raise _reverse_refusal(
-                consumer, "uncovered", f"it also reads {needed.name}, which is computed later"
-            )
+    require_covered_reads(result, producer.symbol, "reverse_compute_inline", moved=block)
     return Applied(result)
 
 
@@ -222,4 +202,3 @@ def _merge(producer: Block, consumer: Block, read: Load) -> Block:
         transform(substitute(target.value, values), visit),
     )
     return remake_block(producer, body=body, init=None)
-

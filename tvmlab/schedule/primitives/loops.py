@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 from math import prod
 
 from tvmlab.arith import prove, simplify
 from tvmlab.ir import Block, Expr, For, Program, Stmt, Var, as_expr, const, const_int, uses_var
-
-from ..index import ProgramIndex, index_of
-from ..kinds import block_kind
-from ..legality import binding_vars, require_chain, require_ordinary_blocks, require_serial, runs_once
-from ..registry import Applied, ParamSpec, primitive
-from ..rewrite import rebind, replace_stmts
-from ..verdict import refuse, unsure
+from tvmlab.schedule.index import ProgramIndex, index_of
+from tvmlab.schedule.kinds import block_kind
+from tvmlab.schedule.legality import (
+    binding_vars,
+    require_chain,
+    require_ordinary_blocks,
+    require_serial,
+    runs_once,
+)
+from tvmlab.schedule.registry import Applied, ParamSpec, primitive
+from tvmlab.schedule.rewrite import rebind, replace_stmts
+from tvmlab.schedule.verdict import refuse, unsure
 
 _SUFFIXES = {2: ("outer", "inner")}
 
@@ -133,7 +139,7 @@ def fuse(program: Program, loops: Sequence[Var]) -> Applied:
         raise refuse("fuse.count", "cannot fuse: name two or more nested loops, outermost first")
     for loop in chosen:
         require_serial(loop, "fuse")
-    for outer, inner in zip(chosen, chosen[1:], strict=False):
+    for outer, inner in itertools.pairwise(chosen):
         if outer.body is not inner:
             raise refuse(
                 "fuse.not-adjacent",

@@ -1,0 +1,109 @@
+"""`build`: from a schedule to a kernel, through lowering, LLVM and the cache of machine code."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+from tvmlab.codegen import (
+    EmitOptions,
+    cache_key_parts,
+    compile_module,
+    emit_module,
+    kernel_signature,
+)
+from tvmlab.ir import Program, verify
+from tvmlab.lower import Lowered, LowerOptions
+from tvmlab.lower import lower as lower_program
+from tvmlab.runtime import Kernel, ObjectCache
+from tvmlab.schedule import Schedule
+from tvmlab.support import UserError
+from tvmlab.target import Target
+from tvmlab.te import Tensor, create_program
+
+from .executable import Executable
+
+Source = Schedule | Program | Tensor | Sequence[Tensor]
+
+
+def lower(
+    source: Source, target: Target | str = "cpu", options: LowerOptions | None = None
+) -> Lowered:
+    """Run the passes: the lowered program, and a record of what each pass did.
+
+    Parameters
+    ----------
+    source
+        A schedule, a program, or output tensors (which are then unscheduled).
+    target
+        The machine to lower for.
+    """
+    program = program_of(source)
+    verify(program)
+    return lower_program(program, Target.of(target), options or LowerOptions())
+
+
+def build(
+    source: Source,
+    target: Target | str = "cpu",
+    *,
+    options: LowerOptions | None = None,
+    emit_options: EmitOptions | None = None,
+    cache: bool = True,
+) -> Executable:
+    """Compile a schedule to a kernel for this machine.
+
+    Parameters
+    ----------
+    source
+        A schedule, a program, or output tensors (which are then unscheduled).
+    target
+        "cpu", or a `Target`.
+    cache
+        Whether machine code of equal LLVM IR may come from, and go to, the cache on disk.
+
+    Returns
+    -------
+    Executable
+        Called on arrays in the order of the program's parameters.
+    """
+    machine = Target.of(target)
+    start = time.perf_counter()
+    lowered = lower(source, machine, options)
+    lowered_at = time.perf_counter()
+    text = emit_module(lowered.program, machine, emit_options)
+    stages = {"lower": lowered_at - start, "emit": time.perf_counter() - lowered_at}
+
+    def compile_now() -> bytes:
+        compiled = compile_module(text, machine)
+        stages.update(compiled.seconds)
+        return compiled.object_bytes
+
+    if cache:
+        store = ObjectCache()
+        key = store.key(cache_key_parts(text, machine))
+        data, found = store.get_or_build(key, compile_now)
+    else:
+        data, found = compile_now(), False
+    linking = time.perf_counter()
+    program = program_of(source)
+    kernel = Kernel(data, kernel_signature(lowered.program, like=program))
+    stages["load"] = time.perf_counter() - linking
+    return Executable(
+        program, lowered.program, lowered.record, machine, text, kernel, stages, found
+    )
+
+
+def program_of(source: Source) -> Program:
+    """The program that a schedule, tensors or a program itself stand for."""
+    if isinstance(source, Schedule):
+        return source.program
+    if isinstance(source, Program):
+        return source
+    tensors = [source] if isinstance(source, Tensor) else source
+    if isinstance(tensors, Sequence) and all(isinstance(t, Tensor) for t in tensors):
+        return create_program(tensors)
+    raise UserError(
+        f"cannot build {type(source).__name__}: it is no schedule, program or tensor",
+        hint="pass a tvmlab.Schedule, for example tl.build(tl.Schedule(C))",
+    )

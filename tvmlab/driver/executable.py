@@ -1,0 +1,120 @@
+"""What `build` returns: a kernel with everything that led to it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal
+
+from tvmlab.codegen import CompiledObject, compile_module
+from tvmlab.ir import Program, to_text
+from tvmlab.lower import PassRecord
+from tvmlab.runtime import Kernel, Signature, Timing
+from tvmlab.support import OptionError
+from tvmlab.target import Target
+
+from .work import count_flops
+
+SourceKind = Literal["loops", "lowered", "llvm", "asm"]
+
+
+@dataclass(frozen=True)
+class Executable:
+    """A compiled program, called on arrays in place: `exe(a, b, c)` fills `c`.
+
+    Attributes
+    ----------
+    program, lowered
+        The scheduled program, and what the passes made of it.
+    record
+        What each pass did, in order.
+    target
+        The machine it was compiled for.
+    stages
+        Seconds spent in each stage of building.
+    from_cache
+        Whether the machine code came from the cache on disk.
+    """
+
+    program: Program
+    lowered: Program
+    record: tuple[PassRecord, ...]
+    target: Target
+    ir_text: str
+    kernel: Kernel
+    stages: Mapping[str, float] = field(default_factory=dict)
+    from_cache: bool = False
+
+    @property
+    def signature(self) -> Signature:
+        """Names, types and shapes of the arguments."""
+        return self.kernel.signature
+
+    @cached_property
+    def flops(self) -> int | None:
+        """Floating-point operations of one call; None if sizes are known only at run time."""
+        return count_flops(self.program)
+
+    def __call__(self, *arguments: Any) -> None:
+        """Run on NumPy arrays or anything with DLPack; outputs are filled in place.
+
+        Raises
+        ------
+        ShapeError, TypeMismatch, RuntimeFailure
+            If an argument does not fit; the message names it.
+        """
+        self.kernel(*arguments)
+
+    def time(
+        self,
+        *arguments: Any,
+        repeats: int = 10,
+        min_repeat_ms: float = 1.0,
+        flush_cache: bool = False,
+    ) -> Timing:
+        """Measure calls on these arguments.
+
+        Parameters
+        ----------
+        repeats
+            Number of samples.
+        min_repeat_ms
+            Each sample runs the kernel often enough to last this long.
+        flush_cache
+            Empty the caches before each sample.
+        """
+        return self.kernel.time(
+            *arguments,
+            repeats=repeats,
+            min_repeat_ms=min_repeat_ms,
+            flush_cache=flush_cache,
+            flops=self.flops,
+        )
+
+    def source(self, kind: SourceKind = "loops") -> str:
+        """The program as text at some stage.
+
+        "loops" is the scheduled loop nest, "lowered" what the passes made of it, "llvm" the
+        optimised LLVM IR, "asm" the assembly.
+        """
+        if kind == "loops":
+            return to_text(self.program)
+        if kind == "lowered":
+            return to_text(self.lowered)
+        if kind == "llvm":
+            return self._code.llvm_text_optimized
+        if kind == "asm":
+            return self._code.asm
+        raise OptionError(
+            f"there is no source of kind {kind!r}",
+            hint='kinds are "loops", "lowered", "llvm" and "asm"',
+        )
+
+    @cached_property
+    def _code(self) -> CompiledObject:
+        """Compiled once more when someone wants to read it, if the object came from the cache."""
+        return compile_module(self.ir_text, self.target)
+
+    def __repr__(self) -> str:
+        return f"<Executable {self.signature} for {self.target}>"

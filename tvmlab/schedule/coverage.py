@@ -1,0 +1,55 @@
+"""After a block has moved: what is read must have been written before, in the same iteration."""
+
+from __future__ import annotations
+
+from tvmlab.ir import Block, BlockSymbol, Load, Program, Store
+
+from .index import ProgramIndex, accesses, index_of
+from .verdict import refuse
+from .windows import covers
+
+
+def require_covered_reads(
+    program: Program, reader: BlockSymbol, primitive: str, moved: BlockSymbol | None = None
+) -> None:
+    """Refuse if a block reads an intermediate of which a part may not have been computed yet.
+
+    Parameters
+    ----------
+    reader
+        The block whose reads are looked at.
+    primitive, moved
+        What is being done, and to which block (the reader itself by default), for the message.
+    """
+    index = index_of(program)
+    block = index.blocks[reader]
+    subject = moved or reader
+    for buffer in {a.buffer: None for a in accesses(block) if isinstance(a, Load)}:
+        for writer in _completing_writers(index, block, [*index.writers.get(buffer, [])]):
+            before = index.position[writer] < index.position[block]
+            if not before or not covers(index, writer, block, buffer):
+                raise refuse(
+                    f"{primitive}.uncovered",
+                    f"cannot {primitive} {subject.name} there: {block.name} reads {buffer.name}, "
+                    f"and at that place {writer.name} has not computed all of what it needs",
+                    subject=subject,
+                )
+
+
+def require_covered_consumers(program: Program, writer: BlockSymbol, primitive: str) -> None:
+    """The same for every block that reads what a block writes."""
+    index = index_of(program)
+    for reader in index.consumers_of(index.blocks[writer]):
+        require_covered_reads(program, reader.symbol, primitive, moved=writer)
+
+
+def _completing_writers(index: ProgramIndex, block: Block, writers: list[Block]) -> list[Block]:
+    """The writers that finish a buffer: of a start value and its sum, the sum alone."""
+    others = [w for w in writers if w is not block]
+    last = max((index.position[w] for w in others), default=0)
+    sums = [w for w in others if any(isinstance(a, Load) and _writes(w, a) for a in accesses(w))]
+    return sums or [w for w in others if index.position[w] == last]
+
+
+def _writes(block: Block, access: Load) -> bool:
+    return any(isinstance(a, Store) and a.buffer is access.buffer for a in accesses(block))
