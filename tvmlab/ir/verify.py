@@ -16,7 +16,7 @@ from typing import Any, Literal, TypeAlias
 
 from tvmlab.support import InternalError, TvmlabError
 
-from .expr import Buffer, Expr, Load, Var, const_int, is_const
+from .expr import Buffer, Expr, Load, Var, const_int
 from .naming import Names
 from .printer import to_lines, to_text
 from .program import Program
@@ -242,8 +242,6 @@ class _Verifier:
             self.broken("buffer-scope", text, s)
 
     def _condition(self, e: Expr, scope: Scope, s: Stmt) -> None:
-        if is_const(e, True):
-            return
         self.expr(e, scope, s)
         if not e.dtype.is_bool or e.dtype.lanes != 1:
             self.broken("condition-type", f"the condition is {e.dtype}, not bool", s)
