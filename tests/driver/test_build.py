@@ -1,0 +1,111 @@
+"""Building: from every kind of source to results, with the cache, the sources and the errors."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tvmlab as tl
+from tvmlab import te
+from tvmlab.driver import count_flops
+from tvmlab.ir import parse
+from tvmlab.support import OptionError, UserError
+from tvmlab.te import Tensor
+
+
+def matmul(n: int = 16) -> Tensor:
+    a = te.placeholder((n, n), name="A")
+    b = te.placeholder((n, n), name="B")
+    k = te.reduce_axis(n, "k")
+    return te.compute((n, n), lambda i, j: te.sum(a[i, k] * b[k, j], axis=k), name="C")
+
+
+def square(n: int, seed: int) -> np.ndarray[tuple[int, int], np.dtype[np.float32]]:
+    return np.random.default_rng(seed).random((n, n), dtype=np.float32)
+
+
+@pytest.fixture(autouse=True)
+def private_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TVMLAB_CACHE_DIR", str(tmp_path))
+
+
+def test_every_kind_of_source_computes_the_same() -> None:
+    c = matmul()
+    sch = tl.Schedule(c)
+    a, b = square(16, 0), square(16, 1)
+    for source in (c, [c], sch, sch.program, parse(str(sch))):
+        out = np.empty_like(a)
+        tl.build(source)(a, b, out)
+        np.testing.assert_allclose(out, a @ b, rtol=1e-5)
+
+
+def test_the_second_build_takes_the_object_from_the_cache() -> None:
+    sch = tl.Schedule(matmul())
+    first, second = tl.build(sch), tl.build(sch)
+    assert (first.from_cache, second.from_cache) == (False, True)
+    assert not tl.build(sch, cache=False).from_cache
+    a, b, out = square(16, 0), square(16, 1), square(16, 2)
+    second(a, b, out)
+    np.testing.assert_allclose(out, a @ b, rtol=1e-5)
+
+
+def test_sources() -> None:
+    exe = tl.build(matmul())
+    assert "with block" in exe.source("loops")
+    assert "with block" not in exe.source("lowered")
+    assert "define" in exe.source("llvm")
+    assert "ret" in exe.source("asm")
+    with pytest.raises(OptionError, match="there is no source of kind 'ptx'"):
+        exe.source("ptx")  # pyright: ignore[reportArgumentType]
+
+
+def test_stages_are_timed_and_passes_recorded() -> None:
+    exe = tl.build(matmul(), cache=False)
+    assert {"lower", "emit", "parse", "optimise", "codegen", "load"} <= exe.stages.keys()
+    assert all(s >= 0 for s in exe.stages.values())
+    assert any(r.changed for r in exe.record)
+
+
+def test_time_gives_a_distribution_with_a_rate() -> None:
+    exe = tl.build(matmul(64))
+    timing = exe.time(square(64, 0), square(64, 1), square(64, 2), repeats=3)
+    low, high = timing.quartiles
+    assert 0 < timing.min <= low <= timing.median <= high
+    assert timing.gflops is not None
+    assert timing.gflops == pytest.approx(2 * 64**3 / timing.median / 1e9)
+
+
+def test_flops_do_not_depend_on_the_schedule() -> None:
+    sch = tl.Schedule(matmul())
+    before = count_flops(sch.program)
+    i, _, k = sch.loops("C")
+    sch.split(i, [None, 3])
+    sch.cache_write("C")
+    sch.decompose_reduction("C", k)
+    assert count_flops(sch.program) == before == 2 * 16**3
+
+
+def test_a_symbolic_size_makes_one_kernel_for_many_sizes() -> None:
+    n = te.var("n")
+    a = te.placeholder((n,), name="A")
+    sch = tl.Schedule(te.compute((n,), lambda i: a[i] * 2.0 + 1.0, name="C"))
+    _, inner = sch.split(sch.loops("C")[0], [None, 8])
+    sch.vectorize(inner)
+    exe = tl.build(sch)
+    for size in (1, 7, 8, 9, 100):
+        x = np.arange(size, dtype=np.float32)
+        out = np.empty_like(x)
+        exe(x, out)
+        np.testing.assert_array_equal(out, x * 2 + 1)
+
+
+def test_errors() -> None:
+    with pytest.raises(UserError, match="cannot build int"):
+        tl.build(3)  # pyright: ignore[reportArgumentType]
+    with pytest.raises(OptionError):
+        tl.build(matmul(), target="toaster")
+    exe = tl.build(matmul())
+    with pytest.raises(UserError, match="A"):
+        exe(square(15, 0), square(16, 0), square(16, 0))
