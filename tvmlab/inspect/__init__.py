@@ -1,0 +1,83 @@
+"""Reports as plain data. Every view takes its numbers from here: the explorer, the command line,
+the notebook's picture of a schedule. So two views never disagree.
+
+>>> print(nest_text(nest_report(schedule)))
+"""
+
+from .actions import ActionReport, Predict, action_reports, step_summary
+from .cost import NestCost, nest_cost, operations_of
+from .details import Fact, LineReport, line_report
+from .history import HistoryReport, HistoryReporter, HistoryRow, step_label
+from .html_view import nest_html
+from .machine import (
+    DeviceReport,
+    MachineReport,
+    WorkloadReport,
+    device_reports,
+    machine_report,
+    workload_report,
+)
+from .measurement import (
+    Gain,
+    Measured,
+    MeasurementReport,
+    equality_words,
+    gain_over,
+    measurement_report,
+)
+from .nest import Cost, NestReport, Row, nest_report
+from .offers import Offer, offers
+from .plain import plain
+from .plot import PlotReport, Point, plot_report, spearman
+from .symbols import Symbol, SymbolIds
+from .text_view import history_text, nest_text, table
+from .verdict import FixReport, VerdictReport, verdict_report
+
+__all__ = [
+    "ActionReport",
+    "Cost",
+    "DeviceReport",
+    "Fact",
+    "FixReport",
+    "Gain",
+    "HistoryReport",
+    "HistoryReporter",
+    "HistoryRow",
+    "LineReport",
+    "MachineReport",
+    "Measured",
+    "MeasurementReport",
+    "NestCost",
+    "NestReport",
+    "Offer",
+    "PlotReport",
+    "Point",
+    "Predict",
+    "Row",
+    "Symbol",
+    "SymbolIds",
+    "VerdictReport",
+    "WorkloadReport",
+    "action_reports",
+    "device_reports",
+    "equality_words",
+    "gain_over",
+    "history_text",
+    "line_report",
+    "machine_report",
+    "measurement_report",
+    "nest_cost",
+    "nest_html",
+    "nest_report",
+    "nest_text",
+    "offers",
+    "operations_of",
+    "plain",
+    "plot_report",
+    "spearman",
+    "step_label",
+    "step_summary",
+    "table",
+    "verdict_report",
+    "workload_report",
+]

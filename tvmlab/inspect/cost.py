@@ -1,0 +1,353 @@
+"""Static cost of each line of a loop nest: how often it runs, arithmetic, data moved.
+
+An estimate to read a nest by, not a prediction of time; measurements and the learned model stand
+beside it. Data moves between levels (registers, caches, memory). At each level, a line is charged
+for the data of a loop if one of the loop's iterations fits into that level and the whole loop does
+not need to: what one iteration uses is then still there for the next, so each byte that the loop
+touches is brought in once per run of the loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from weakref import WeakKeyDictionary
+
+from tvmlab.arith import Bounds
+from tvmlab.ir import (
+    Alloc,
+    Binary,
+    Block,
+    Buffer,
+    Call,
+    Compare,
+    Expr,
+    For,
+    If,
+    Load,
+    Program,
+    Select,
+    Seq,
+    Stmt,
+    Store,
+    Var,
+    child_stmts,
+    children,
+    const_int,
+)
+from tvmlab.target import Target
+
+from .footprint import Access, Box, accesses_of, boxes, merge
+
+# Typical cycles, for weighing one thing against another; nothing here is a promise.
+_CYCLES_PER_SCALAR = 0.5
+_CYCLES_PER_BYTE = {1: 1 / 32, 2: 1 / 10, 3: 1 / 4}
+_DEFAULT_CACHES = ((1, 32 << 10), (2, 1 << 20))
+_LINE = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """A place that holds data: its size, and cycles per byte that come into it."""
+
+    name: str
+    capacity: int
+    cycles_per_byte: float
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class LineCost:
+    """What one loop or block costs over the whole run of the program.
+
+    `operations` and `moved` count everything inside; `moved` and `time` are in cycles of a typical
+    machine.
+    """
+
+    executions: int
+    operations: int
+    operations_own: int
+    moved: float
+    moved_own: float
+    time: float
+
+
+@dataclass(slots=True)
+class _Line:
+    """A loop or block while costs are gathered."""
+
+    stmt: For | Block
+    executions: int
+    children: list[_Line]
+    boxes: dict[Buffer, Box] = field(default_factory=dict[Buffer, Box])
+    body_boxes: dict[Buffer, Box] = field(default_factory=dict[Buffer, Box])
+    lanes: int = 1
+    threads: int = 1
+    operations: int = 0
+    moved_own: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class NestCost:
+    """Costs of all lines of a program, and what each touches in one execution."""
+
+    lines: Mapping[Stmt, LineCost]
+    boxes: Mapping[Stmt, Mapping[Buffer, Box]]
+    levels: tuple[Level, ...]
+
+    @property
+    def total(self) -> LineCost:
+        """The whole program: the sum over its outermost lines."""
+        return self.lines[_ROOT]
+
+    def share(self, stmt: Stmt) -> tuple[float, float, float, float, float]:
+        """Arithmetic, own arithmetic, movement, own movement and time, as shares of the whole."""
+        line, total = self.lines[stmt], self.total
+        return (
+            _ratio(line.operations, total.operations),
+            _ratio(line.operations_own, total.operations),
+            _ratio(line.moved, total.moved),
+            _ratio(line.moved_own, total.moved),
+            _ratio(line.time, total.time),
+        )
+
+    def home(self, stmt: Stmt) -> Level | None:
+        """The nearest cache that holds all a line touches in one execution; None if none does."""
+        for level in self.levels[1:]:
+            if sum(box.bytes(level.line) for box in self.boxes[stmt].values()) <= level.capacity:
+                return level
+        return None
+
+
+_ROOT = Seq(())  # stands for the whole program in the table of lines
+_CACHE: WeakKeyDictionary[Program, tuple[Target, NestCost | None]] = WeakKeyDictionary()
+
+
+def nest_cost(program: Program, target: Target | None = None) -> NestCost | None:
+    """The static cost of a program that still has its blocks; None if sizes are symbolic.
+
+    Kept as long as the program lives, so that asking again for the same machine is free.
+    """
+    target = target or Target.host()
+    known = _CACHE.get(program)
+    if known is None or known[0] != target:
+        known = _CACHE[program] = (target, _Gatherer(target).cost(program))
+    return known[1]
+
+
+def levels_of(target: Target) -> tuple[Level, ...]:
+    """Registers and caches, nearest first."""
+    registers = max(target.num_registers * target.vector_bits // 8, 128)
+    caches = [(c.level, c.size) for c in target.caches] or list(_DEFAULT_CACHES)
+    return (
+        Level("registers", registers, _CYCLES_PER_SCALAR / 4, 1),
+        *(
+            Level(f"L{n}", size, _CYCLES_PER_BYTE.get(n, _CYCLES_PER_BYTE[3]), _LINE)
+            for n, size in caches
+        ),
+    )
+
+
+def operations_of(block: Block) -> int | None:
+    """Arithmetic operations of one iteration of a block; indices do not count."""
+    return _statement_operations(block.body)
+
+
+def _ratio(part: float, whole: float) -> float:
+    return min(1.0, part / whole) if whole else 0.0
+
+
+class _Gatherer:
+    """One pass over a program."""
+
+    def __init__(self, target: Target) -> None:
+        self.target = target
+        self.levels = levels_of(target)
+        self.accesses: dict[Block, list[Access]] = {}
+
+    def cost(self, program: Program) -> NestCost | None:
+        extents = _loop_extents(program.body)
+        if extents is None:
+            return None
+        env = Bounds.of(extents)
+        roots = [self._line(s, 1, 1, 1) for s in _nest_children(program.body)]
+        if not all(self._prepare(line, env) for line in roots):
+            return None
+        for line in roots:
+            self._touch(line, [], env)
+            for level in self.levels:
+                self._charge(line, level)
+        result: dict[Stmt, LineCost] = {}
+        parts = [self._sum(line, result) for line in roots]
+        result[_ROOT] = LineCost(
+            1,
+            sum(p.operations for p in parts),
+            0,
+            sum(p.moved for p in parts),
+            0.0,
+            sum(p.time for p in parts),
+        )
+        touched: dict[Stmt, Mapping[Buffer, Box]] = {
+            line.stmt: line.boxes for root in roots for line in _all_lines(root)
+        }
+        return NestCost(result, touched, self.levels)
+
+    def _line(self, stmt: For | Block, executions: int, lanes: int, threads: int) -> _Line:
+        if isinstance(stmt, Block):
+            return _Line(stmt, executions, [], lanes=lanes, threads=threads)
+        extent = const_int(stmt.extent) or 0
+        inner_lanes = self._lanes(stmt, extent) if stmt.kind == "vectorized" else lanes
+        inner_threads = threads
+        if stmt.kind == "parallel":
+            inner_threads = max(threads, min(extent, self.target.num_threads), 1)
+        inside = [
+            self._line(s, executions * extent, inner_lanes, inner_threads)
+            for s in _nest_children(stmt.body)
+        ]
+        widest = max((line.lanes for line in inside), default=1)
+        return _Line(stmt, executions, inside, lanes=max(lanes, widest), threads=threads)
+
+    def _lanes(self, loop: For, extent: int) -> int:
+        return max(1, min(extent, self.target.lanes(32)))
+
+    def _prepare(self, line: _Line, env: Bounds) -> bool:
+        """Fill in arithmetic and accesses of the blocks; False if a size is symbolic."""
+        if isinstance(line.stmt, Block):
+            operations = operations_of(line.stmt)
+            accesses = accesses_of(line.stmt, env)
+            if operations is None or accesses is None:
+                return False
+            line.operations = operations * line.executions
+            self.accesses[line.stmt] = accesses
+            return True
+        return all(self._prepare(child, env) for child in line.children)
+
+    def _touch(self, line: _Line, around: list[_Line], env: Bounds) -> None:
+        """Add the boxes of each block to the lines around it."""
+        if isinstance(line.stmt, Block):
+            inner: dict[Var, int] = {}
+            accesses = self.accesses[line.stmt]
+            line.boxes = line.body_boxes = boxes(accesses, inner, env)
+            held: Mapping[Buffer, Box] = line.boxes
+            for outer in reversed(around):
+                assert isinstance(outer.stmt, For)
+                outer.body_boxes = merge((outer.body_boxes, held))
+                inner[outer.stmt.var] = const_int(outer.stmt.extent) or 0
+                held = boxes(accesses, inner, env)
+                outer.boxes = merge((outer.boxes, held))
+            return
+        for child in line.children:
+            self._touch(child, [*around, line], env)
+
+    def _charge(self, line: _Line, level: Level) -> None:
+        """Charge the outermost lines whose one iteration fits into a level with what they touch."""
+        registers = level.line == 1
+        fits = sum(b.bytes(level.line) for b in line.body_boxes.values()) <= level.capacity
+        if registers and not all(_written_out(child) for child in line.children):
+            fits = False
+        if not fits and line.children:
+            for child in line.children:
+                self._charge(child, level)
+            return
+        moved = line.executions * sum(b.bytes(level.line) for b in line.boxes.values())
+        # A vector instruction moves all its lanes at once; between caches, lines move anyway.
+        rate = level.cycles_per_byte / (line.lanes if registers else 1)
+        line.moved_own += moved * rate
+
+    def _sum(self, line: _Line, result: dict[Stmt, LineCost]) -> LineCost:
+        inside = [self._sum(child, result) for child in line.children]
+        own_time = (
+            line.operations * _CYCLES_PER_SCALAR / line.lanes + line.moved_own
+        ) / line.threads
+        cost = LineCost(
+            line.executions,
+            line.operations + sum(c.operations for c in inside),
+            line.operations,
+            line.moved_own + sum(c.moved for c in inside),
+            line.moved_own,
+            own_time + sum(c.time for c in inside),
+        )
+        result[line.stmt] = cost
+        return cost
+
+
+def _written_out(line: _Line) -> bool:
+    """Whether nothing inside loops at run time, so that registers can hold its data."""
+    if isinstance(line.stmt, Block):
+        return True
+    return line.stmt.kind in ("unrolled", "vectorized") and all(
+        _written_out(child) for child in line.children
+    )
+
+
+def _all_lines(line: _Line) -> Iterator[_Line]:
+    yield line
+    for child in line.children:
+        yield from _all_lines(child)
+
+
+def _nest_children(stmt: Stmt) -> Iterator[For | Block]:
+    """The loops and blocks directly inside a statement."""
+    for child in child_stmts(stmt):
+        if isinstance(child, (For, Block)):
+            yield child
+        elif isinstance(child, Alloc):
+            yield from _nest_children(child.body)
+        elif isinstance(child, If):
+            yield from _nest_children(child.then)
+            if child.otherwise is not None:
+                yield from _nest_children(child.otherwise)
+
+
+def _loop_extents(body: Stmt) -> dict[Var, int] | None:
+    """The extents of all loops around blocks; None if one is known only at run time."""
+    found: dict[Var, int] = {}
+    stack = list(_nest_children(body))
+    while stack:
+        stmt = stack.pop()
+        if isinstance(stmt, For):
+            extent = const_int(stmt.extent)
+            if extent is None:
+                return None
+            found[stmt.var] = extent
+            stack.extend(_nest_children(stmt.body))
+    return found
+
+
+def _statement_operations(stmt: Stmt) -> int | None:
+    match stmt:
+        case Store():
+            return _expr_operations(stmt.value)
+        case For():
+            extent, inside = const_int(stmt.extent), _statement_operations(stmt.body)
+            return None if extent is None or inside is None else extent * inside
+        case If():
+            parts = [stmt.then] if stmt.otherwise is None else [stmt.then, stmt.otherwise]
+            found = [_statement_operations(p) for p in parts]
+            known = [n for n in found if n is not None]
+            return max(known) if len(known) == len(found) else None
+        case Alloc():
+            return _statement_operations(stmt.body)
+        case Seq():
+            parts_found = [_statement_operations(s) for s in stmt.stmts]
+            known = [n for n in parts_found if n is not None]
+            return sum(known) if len(known) == len(parts_found) else None
+        case _:
+            return 0
+
+
+def _expr_operations(value: Expr) -> int:
+    total = 0
+    stack: list[Expr] = [value]
+    while stack:
+        current = stack.pop()
+        if isinstance(current, Load):
+            continue
+        if isinstance(current, Select):
+            # The condition of a padded read is index work.
+            stack += [current.then, current.otherwise]
+            continue
+        if isinstance(current, (Binary, Call, Compare)):
+            total += 1
+        stack.extend(c for c in children(current) if isinstance(c, Expr))
+    return total

@@ -1,0 +1,143 @@
+"""What part of each buffer one execution of a line touches, as boxes.
+
+For the loop over `k` in a matrix product, one execution touches a row of A, a column of B and one
+element of C. Boxes come from the regions of blocks: linear indices are followed by their
+coefficients, all others by `arith.relax`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+
+from tvmlab.arith import Bounds, Interval, linear_form, relax
+from tvmlab.ir import Block, Buffer, Expr, Region, Var, const_int, substitute
+
+Extents = Mapping[Var, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """Extents of the touched part of a buffer, no larger than the buffer."""
+
+    buffer: Buffer
+    extents: tuple[int, ...]
+
+    def bytes(self, line: int = 1) -> int:
+        """Bytes that move to bring it near, if memory moves in lines of so many bytes."""
+        whole, width = self.buffer.const_shape or (), self.buffer.dtype.bits / 8
+        if not self.extents:
+            return max(line, int(width))
+        # The innermost dimensions touched whole are one run of neighbouring elements.
+        inner = len(whole) - 1
+        while inner > 0 and self.extents[inner] == whole[inner]:
+            inner -= 1
+        run = int(prod(self.extents[inner:]) * width)
+        return prod(self.extents[:inner]) * (-(-run // line) * line)
+
+
+@dataclass(frozen=True, slots=True)
+class _Index:
+    """One index of an access: coefficients of the loops if it is linear in them."""
+
+    expr: Expr
+    extent: int
+    coefficients: Mapping[Var, int] | None
+    constant: int
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """A region that a block touches, in terms of the loops around the block."""
+
+    buffer: Buffer
+    indices: tuple[_Index, ...]
+
+    @property
+    def shape_key(self) -> tuple[object, ...]:
+        """Equal for accesses that differ only by constants, such as those of a stencil."""
+        parts = tuple(
+            id(i.expr)
+            if i.coefficients is None
+            else tuple(sorted((id(v), c) for v, c in i.coefficients.items()))
+            for i in self.indices
+        )
+        return (id(self.buffer), parts)
+
+
+def accesses_of(block: Block, env: Bounds) -> list[Access] | None:
+    """The regions of a block over the loops around it; None if a size is known only at run time."""
+    bindings = {it.var: value for it, value in zip(block.iters, block.bindings, strict=True)}
+    found: list[Access] = []
+    for region in (*block.reads, *block.writes):
+        access = _access(region, bindings, env)
+        if access is None:
+            return None
+        found.append(access)
+    return found
+
+
+def _access(region: Region, bindings: Mapping[Var, Expr], env: Bounds) -> Access | None:
+    if region.buffer.const_shape is None:
+        return None
+    indices: list[_Index] = []
+    for low, extent in zip(region.mins, region.extents, strict=True):
+        width = const_int(extent)
+        if width is None:
+            return None
+        expr = bindings.get(low) if isinstance(low, Var) else None
+        expr = substitute(low, bindings) if expr is None else expr
+        form = linear_form(expr, env)
+        coefficients = {v: c for v, c in form.terms.items() if isinstance(v, Var)}
+        linear = len(coefficients) == len(form.terms)
+        indices.append(_Index(expr, width, coefficients if linear else None, form.const))
+    return Access(region.buffer, tuple(indices))
+
+
+def boxes(accesses: Iterable[Access], inner: Extents, env: Bounds) -> dict[Buffer, Box]:
+    """The box of each buffer that is touched while the inner loops run and the others stand."""
+    groups: dict[tuple[object, ...], list[Access]] = {}
+    for access in accesses:
+        groups.setdefault(access.shape_key, []).append(access)
+    result: dict[Buffer, Box] = {}
+    for members in groups.values():
+        buffer = members[0].buffer
+        extents = tuple(
+            min(_union(column, inner, env, whole), whole)
+            for column, whole in zip(
+                zip(*(m.indices for m in members), strict=True),
+                buffer.const_shape or (),
+                strict=True,
+            )
+        )
+        old = result.get(buffer)
+        result[buffer] = Box(buffer, extents) if old is None else _larger(old, extents)
+    return result
+
+
+def merge(parts: Iterable[Mapping[Buffer, Box]]) -> dict[Buffer, Box]:
+    """Boxes of several lines together; lines that share a buffer are taken to share its box."""
+    result: dict[Buffer, Box] = {}
+    for part in parts:
+        for buffer, box in part.items():
+            old = result.get(buffer)
+            result[buffer] = box if old is None else _larger(old, box.extents)
+    return result
+
+
+def _larger(old: Box, extents: tuple[int, ...]) -> Box:
+    return Box(old.buffer, tuple(max(a, b) for a, b in zip(old.extents, extents, strict=True)))
+
+
+def _union(column: Sequence[_Index], inner: Extents, env: Bounds, whole: int) -> int:
+    """The width that indices with equal coefficients cover together in one dimension."""
+    first = column[0]
+    if first.coefficients is None:
+        ranges = {var: Interval.extent(extent) for var, extent in inner.items()}
+        found = relax([first.expr], ranges, env).extent
+        return whole if found is None else found + first.extent - 1
+    lowest = min(i.constant for i in column)
+    highest = max(i.constant + i.extent for i in column)
+    reach = sum(abs(c) * (inner[v] - 1) for v, c in first.coefficients.items() if v in inner)
+    return reach + highest - lowest

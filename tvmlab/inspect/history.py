@@ -1,0 +1,105 @@
+"""The tree of states with what each step bought."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tvmlab.ir import BlockSymbol, Buffer, Var
+from tvmlab.schedule import PRIMITIVES, History, HistoryNode, Step, Trace
+
+from .measurement import Gain, Measured, gain_over
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryRow:
+    """One state; the fields are those of the protocol's `HistoryNode`."""
+
+    id: str
+    parent: str | None
+    label: str
+    code: str
+    checkpoint: str | None
+    seconds: float | None
+    gain: Gain | None
+    step_gain: Gain | None
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryReport:
+    """The whole tree, parents before children."""
+
+    nodes: tuple[HistoryRow, ...]
+    current: str
+    can_undo: bool
+    can_redo: bool
+
+
+class HistoryReporter:
+    """Makes the reports of one history; what a step is called and written as is kept."""
+
+    def __init__(self, history: History) -> None:
+        self.history = history
+        self._code: dict[int, str] = {}
+
+    def report(self, measured: Mapping[int, Measured]) -> HistoryReport:
+        """The tree with its gains, from measurements by node id."""
+        history = self.history
+        rows = tuple(self._row(node, measured) for node in history.nodes.values())
+        return HistoryReport(rows, str(history.current), history.can_undo, history.can_redo)
+
+    def _row(self, node: HistoryNode, measured: Mapping[int, Measured]) -> HistoryRow:
+        own = measured.get(node.id)
+        return HistoryRow(
+            id=str(node.id),
+            parent=None if node.parent is None else str(node.parent),
+            label=step_label(node.step),
+            code=self.code(node),
+            checkpoint=node.label,
+            seconds=None if own is None else own.median,
+            gain=self._gain(node, measured),
+            step_gain=None if node.parent is None else gain_over(measured.get(node.parent), own),
+        )
+
+    def _gain(self, node: HistoryNode, measured: Mapping[int, Measured]) -> Gain | None:
+        start, own = measured.get(0), measured.get(node.id)
+        if node.parent is None and start is not None:
+            return Gain(1.0, 1.0, 1.0, "gain")  # what all others are measured by
+        return gain_over(start, own)
+
+    def code(self, node: HistoryNode) -> str:
+        """The Python of a node's step, with the query for loops that it may need."""
+        known = self._code.get(node.id)
+        if known is None:
+            known = self._code[node.id] = self._last_lines(node)
+        return known
+
+    def _last_lines(self, node: HistoryNode) -> str:
+        if node.parent is None:
+            return ""
+        trace = self.history.trace(node.id)
+        before = Trace(trace.steps[:-1])
+        lines = trace.to_python().splitlines()
+        return "\n".join(lines[len(before.instructions()) :])
+
+
+def step_label(step: Step | None) -> str:
+    """A step in two or three words, such as `split i`."""
+    if step is None:
+        return "start"
+    title = PRIMITIVES[step.primitive].title
+    names = _names(next(iter(step.args.values()), None))
+    extra = [value.name for value in list(step.args.values())[1:] if isinstance(value, Buffer)]
+    return " ".join(part for part in (title, ", ".join(names + extra)) if part)
+
+
+def _names(value: Any) -> list[str]:
+    if isinstance(value, (Var, BlockSymbol, Buffer)):
+        return [value.name]
+    if isinstance(value, (tuple, list)):
+        symbols: list[str] = []
+        for part in value:  # pyright: ignore[reportUnknownVariableType]
+            symbols += _names(part)
+        return symbols if len(symbols) <= 3 else [*symbols[:2], "…"]
+    return []
