@@ -22,7 +22,9 @@ from .dissolve_blocks import dissolve_blocks
 from .flatten_buffers import flatten_buffers
 from .hoist_conditions import hoist_conditions
 from .options import LowerOptions, VectorUnit
+from .partition_loops import partition_loops
 from .place_allocations import place_allocations
+from .promote_registers import promote_registers
 from .separate_init import separate_init
 from .simplify_program import simplify_program
 from .unroll_loops import unroll_loops
@@ -106,6 +108,11 @@ PIPELINE: tuple[Pass, ...] = (
     ),
     _simplify("indices have been shifted and conditions joined"),
     Pass(
+        "partition_loops",
+        "the main part of a loop should not ask what only its ends need to know",
+        lambda p, s: partition_loops(p, s.options.max_growth) if s.options.partition else p,
+    ),
+    Pass(
         "vectorize_loops",
         "vectorized loops become vectors of the machine's width",
         lambda p, s: vectorize_loops(p, s.unit, s.options.max_chunks),
@@ -122,6 +129,11 @@ PIPELINE: tuple[Pass, ...] = (
         lambda p, _: flatten_buffers(p),
     ),
     _simplify("offsets have been made from indices"),
+    Pass(
+        "promote_registers",
+        "small buffers at known indices become values in registers",
+        lambda p, s: promote_registers(p, s.options.max_registers) if s.options.promote else p,
+    ),
 )
 """All passes in order, with the reason for each."""
 
