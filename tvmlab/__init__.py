@@ -7,19 +7,54 @@
 >>> sch = tl.Schedule(C)
 """
 
+from __future__ import annotations
+
 from importlib import metadata as _metadata
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import te
+from .driver import Executable, build, lower
 from .schedule import Schedule, Verdict
 from .support import TvmlabError, UserError
+
+if TYPE_CHECKING:
+    from .widgets import explore
 
 try:
     __version__ = _metadata.version("tvmlab")
 except _metadata.PackageNotFoundError:  # a source tree that was never installed
     __version__ = "0+unknown"
 
-__all__ = ["Schedule", "TvmlabError", "UserError", "Verdict", "te"]
+__all__ = [
+    "Executable",
+    "Schedule",
+    "TvmlabError",
+    "UserError",
+    "Verdict",
+    "build",
+    "explore",
+    "lower",
+    "te",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Load the explorer, which needs the packages of the lab, only when it is asked for."""
+    if name == "explore":
+        from .widgets import explore
+
+        return explore
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def _schedule_html(schedule: Schedule) -> str:
+    from .inspect import nest_html
+
+    return nest_html(schedule)
+
+
+# Notebooks show a schedule as its loop nest; the drawing stands above the schedule's own floor.
+Schedule._repr_html_ = _schedule_html  # pyright: ignore[reportAttributeAccessIssue]
 
 
 def _jupyter_labextension_paths() -> list[dict[str, Any]]:

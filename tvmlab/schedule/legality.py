@@ -15,6 +15,7 @@ from tvmlab.ir import (
     Buffer,
     Expr,
     For,
+    IterVar,
     Program,
     Seq,
     Stmt,
@@ -215,26 +216,19 @@ def _require_distinct_elements(
             witness=f"{name}=0 and {name}=1 write the same element of {store.buffer.name}",
             subject=loop.var,
         )
-    loops = [lp for lp in index.loops_around(block) if lp.var not in reducing]
-    bindings = [
-        b for it, b in zip(block.iters, block.bindings, strict=True) if it.kind == "spatial"
+    around = index.loops_around(block)
+    inner = [lp for lp in around[around.index(loop) :] if lp.var in spatial]
+    bound = [
+        (it, b) for it, b in zip(block.iters, block.bindings, strict=True) if it.kind == "spatial"
     ]
-    extents = [it.extent for it in block.iters if it.kind == "spatial"]
-    used = [lp for lp in loops if lp.var in spatial]
-    mapping = detect_iter_map(
-        bindings, [(lp.var, lp.extent) for lp in used], extents, _spatial_part(block, spatial)
-    )
-    if (spatial & reducing) or not mapping.injective:
+    # Iterations of loops further out run one after another: only these loops can clash.
+    if (spatial & reducing) or not _injective_inside(index, block, bound, inner):
         raise unsure(
             f"{primitive}.overlap",
             f"cannot {verb(primitive)} {name}: it could not be shown that its iterations write different "
             f"elements of {store.buffer.name} in block {block.name}",
             subject=loop.var,
         )
-
-
-def _spatial_part(block: Block, spatial: set[Var]) -> Expr:
-    return conjunction([c for c in conjuncts(block.predicate) if vars_of(c) <= spatial])
 
 
 def runs_once(index: ProgramIndex, block: Block, inner: Sequence[For]) -> bool:
@@ -245,29 +239,43 @@ def runs_once(index: ProgramIndex, block: Block, inner: Sequence[For]) -> bool:
     """
     if not inner:
         return True
-    every = index.loops_around(block)
-    if _is_injective(block, block.bindings, every):
-        return True
+    bound = list(zip(block.iters, block.bindings, strict=True))
+    return _injective_inside(index, block, bound, inner)
+
+
+def _injective_inside(
+    index: ProgramIndex,
+    block: Block,
+    bound: Sequence[tuple[IterVar, Expr]],
+    inner: Sequence[For],
+) -> bool:
+    """Whether, for fixed values of all other loops, the inner loops give different bindings."""
     variables = {lp.var for lp in inner}
     env = index.bounds_around(block)
-    bindings: list[Expr] = []
-    for binding in block.bindings:
+    stripped: list[tuple[IterVar, Expr]] = []
+    for it, binding in bound:
         form = linear_form(simplify(binding, env))
         kept = {a: c for a, c in form.terms.items() if vars_of(a) & variables}
         if any(not vars_of(a) <= variables for a in kept):
-            return False
-        bindings.append(form_to_expr(LinearForm(kept, 0)))
-    return _is_injective(block, bindings, inner)
+            # Outer and inner loops meet inside a division: only the whole can be looked at.
+            used = set[Var]().union(*(vars_of(b) for _, b in bound))
+            every = [lp for lp in index.loops_around(block) if lp.var in used]
+            whole = {lp.var for lp in every} >= variables
+            return whole and _is_injective(block, bound, every)
+        stripped.append((it, form_to_expr(LinearForm(kept, 0))))
+    return _is_injective(block, stripped, inner)
 
 
-def _is_injective(block: Block, bindings: Sequence[Expr], loops: Sequence[For]) -> bool:
+def _is_injective(
+    block: Block, bound: Sequence[tuple[IterVar, Expr]], loops: Sequence[For]
+) -> bool:
+    variables = {lp.var for lp in loops}
+    guards = [c for c in conjuncts(block.predicate) if vars_of(c) <= variables]
     mapping = detect_iter_map(
-        bindings,
+        [binding for _, binding in bound],
         [(lp.var, lp.extent) for lp in loops],
-        [it.extent for it in block.iters],
-        conjunction(
-            [c for c in conjuncts(block.predicate) if vars_of(c) <= {lp.var for lp in loops}]
-        ),
+        [it.extent for it, _ in bound],
+        conjunction(guards),
     )
     return mapping.injective
 
