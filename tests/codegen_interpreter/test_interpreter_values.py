@@ -123,6 +123,18 @@ def test_integers_wrap_at_their_width(
     np.testing.assert_array_equal(vector, np.full(4, expected, dtype))
 
 
+@pytest.mark.parametrize("names", ["a", "ab", "abc", "abcd", "abcde"])
+def test_long_sums_wrap_once_and_right(names: str) -> None:
+    rng = np.random.default_rng(len(names))
+    for _ in range(5):
+        given = {name: np.int8(rng.integers(-128, 128)) for name in names}
+        factors = {name: int(rng.integers(-9, 10)) for name in names}
+        text = "100 - (" + " - ".join(f"{n} * {f}" for n, f in factors.items()) + ") + a // 3"
+        signed = {n: -int(x) * factors[n] * (1 if n == "a" else -1) for n, x in given.items()}
+        expected = 100 + sum(signed.values()) + int(given["a"]) // 3
+        assert value_of(text, "int8", **given) == (expected + 128) % 256 - 128
+
+
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "bfloat16"])
 @pytest.mark.parametrize("op", ["+", "-", "*", "/"])
 def test_floats_are_rounded_after_each_operation(dtype: str, op: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -35,10 +35,8 @@ from .arithmetic import (
     vector_cast,
 )
 from .failure import Fault
+from .linear import LinearSum, Value
 from .memory import ConcurrentLoop, Shadow, Slot
-
-Value: TypeAlias = Callable[[], Any]
-"""A compiled expression."""
 
 
 class ExprCompiler:
@@ -83,6 +81,9 @@ class ExprCompiler:
         slot = self._slots[buffer]
         found: list[Shadow] = []
         for loop in self.concurrent[self._born[buffer] :]:
+            # What no iteration writes, all may read.
+            if buffer not in loop.writes:
+                continue
             shadow = self._shadows.get((loop, slot))
             if shadow is None:
                 shadow = Shadow(loop, slot, (loop.var, buffer) in self._private)
@@ -118,6 +119,8 @@ class ExprCompiler:
         self, buffer: Buffer, indices: Sequence[Expr], mask: Expr | None, lanes: int, doing: str
     ) -> Value:
         """The closure of (lanes that count, their checked offsets) for an access by vectors."""
+        if mask is None and len(indices) == 1 and isinstance(indices[0], Ramp):
+            return _lanes_in_row(self, self._slots[buffer], indices[0], doing)
         slot, active = self._slots[buffer], self.active
         parts = tuple(self.expr(i) for i in indices)
         test = None if mask is None else self.expr(mask)
@@ -138,6 +141,26 @@ class ExprCompiler:
             return where, offsets
 
         return run
+
+
+def _lanes_in_row(c: ExprCompiler, slot: Slot, index: Ramp, doing: str) -> Value:
+    """The commonest access by vectors: equally spaced elements of a flat buffer, none masked."""
+    base, stride, active = c.expr(index.base), c.expr(index.stride), c.active
+    numbers = np.arange(index.lanes)
+
+    def run() -> tuple[Any, Any]:
+        first, step, size = base(), stride(), slot.dims[0]
+        last = first + step * (len(numbers) - 1)
+        offsets = numbers * step + first
+        where = numbers if active.mask is None else np.nonzero(active.mask)[0]
+        offsets = offsets[where]
+        if not (0 <= first < size and 0 <= last < size):
+            for at in offsets.tolist():
+                if not 0 <= at < size:
+                    raise outside(slot, [at], doing)
+        return where, offsets
+
+    return run
 
 
 def outside(slot: Slot, index: Sequence[int], doing: str) -> Fault:
@@ -183,6 +206,11 @@ def _var(c: ExprCompiler, e: Var) -> Value:
 
 
 def _binary(c: ExprCompiler, e: Binary) -> Value:
+    if e.dtype.is_int and e.dtype.lanes == 1 and e.op in ("add", "sub", "mul"):
+        total = LinearSum()
+        total.add(e)
+        if total.others != [(e, 1)]:
+            return total.value(e.dtype, c.frame, c.place, c.expr)
     a, b = c.expr(e.a), c.expr(e.b)
     if e.dtype.lanes != 1:
         function = vector_binary(e.op, e.dtype, c.active)
@@ -220,13 +248,13 @@ def _select(c: ExprCompiler, e: Select) -> Value:
     cond, then, otherwise = c.expr(e.cond), c.expr(e.then), c.expr(e.otherwise)
     if e.cond.dtype.lanes == 1:
         return lambda: then() if cond() else otherwise()
-    active = c.active
+    active, count, kind = c.active, e.dtype.lanes, e.dtype.numpy
 
     def run() -> Any:
         chosen, around = cond(), active.mask
         taken = chosen if around is None else chosen & around
         left = ~chosen if around is None else ~chosen & around
-        result = np.zeros(e.dtype.lanes, e.dtype.numpy)
+        result = np.zeros(count, kind)
         try:
             for lanes, branch in ((taken, then), (left, otherwise)):
                 if lanes.any():
@@ -278,6 +306,7 @@ def _load(c: ExprCompiler, e: Load) -> Value:
 def _vector_load(c: ExprCompiler, e: Load) -> Value:
     slot, shadows = c.slot(e.buffer), c.shadows(e.buffer)
     lanes = c.lanes(e.buffer, e.indices, e.mask, e.dtype.lanes, "read")
+    count, kind = e.dtype.lanes, e.dtype.numpy
 
     def run() -> Any:
         where, offsets = lanes()
@@ -287,7 +316,7 @@ def _vector_load(c: ExprCompiler, e: Load) -> Value:
                     raise slot.unwritten(at)
                 for shadow in shadows:
                     shadow.read(at)
-        result = np.zeros(e.dtype.lanes, e.dtype.numpy)
+        result = np.zeros(count, kind)
         result[where] = slot.flat[offsets]
         return result
 

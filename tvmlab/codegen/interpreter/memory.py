@@ -55,13 +55,17 @@ class Slot:
 
 
 class ConcurrentLoop:
-    """A parallel or vectorized loop while it runs: its current iteration and its shadows."""
+    """A parallel or vectorized loop while it runs: its current iteration and its shadows.
 
-    __slots__ = ("kind", "now", "shadows", "var")
+    `writes` are the buffers that its body stores to: only on those can iterations collide.
+    """
 
-    def __init__(self, var: Var, kind: str) -> None:
+    __slots__ = ("kind", "now", "shadows", "var", "writes")
+
+    def __init__(self, var: Var, kind: str, writes: frozenset[Buffer]) -> None:
         self.var = var
         self.kind = kind
+        self.writes = writes
         self.now = 0
         self.shadows: list[Shadow] = []
 

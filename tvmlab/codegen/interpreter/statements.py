@@ -23,8 +23,9 @@ from tvmlab.ir import (
     walk,
 )
 
-from .expressions import ExprCompiler, Value
+from .expressions import ExprCompiler
 from .failure import Fault
+from .linear import Value
 from .memory import ConcurrentLoop
 
 Action: TypeAlias = Callable[[], None]
@@ -129,7 +130,8 @@ class StmtCompiler:
         place = self.exprs.place(s.var)
         concurrent = None
         if s.kind in ("parallel", "vectorized"):
-            concurrent = ConcurrentLoop(s.var, s.kind)
+            writes = frozenset(n.buffer for n in walk(s.body) if isinstance(n, Store))
+            concurrent = ConcurrentLoop(s.var, s.kind, writes)
             self._keep_private(s)
             self.exprs.concurrent.append(concurrent)
         body = self.stmt(s.body)
