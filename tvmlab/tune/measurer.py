@@ -1,0 +1,250 @@
+"""`Measurer`: measures programs in worker processes, so that none can harm the notebook.
+
+>>> with Measurer() as measurer:
+...     result = measurer.measure(MeasureRequest.of(program))
+>>> result.status
+'ok'
+"""
+
+from __future__ import annotations
+
+import contextlib
+import queue
+import shutil
+import tempfile
+import threading
+import weakref
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Future, as_completed
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from tvmlab.runtime import default_cache_dir
+from tvmlab.support import OptionError, RuntimeFailure
+
+from .process import WorkerProcess
+from .request import MeasureRequest
+from .result import MeasureResult
+
+
+class Runner(Protocol):
+    """Whatever measures: local workers here, a device pool elsewhere."""
+
+    def submit(self, request: MeasureRequest) -> Future[MeasureResult]:
+        """Queue a request."""
+        ...
+
+    def cancel(self) -> None:
+        """End all that waits or runs, as results with the status "cancelled"."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    request: MeasureRequest
+    future: Future[MeasureResult]
+    generation: int
+
+
+class Measurer:
+    """A few worker processes behind a queue. They build at the same time and time one by one.
+
+    Parameters
+    ----------
+    workers
+        Number of processes. One is quietest; two hide the time of building.
+    lock
+        File of the lock that keeps timing quiet on this machine; by default one for the user.
+    """
+
+    def __init__(self, workers: int = 1, *, lock: Path | None = None) -> None:
+        if workers < 1:
+            raise OptionError(f"a measurer needs at least one worker, not {workers}")
+        self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
+        self._lock_file = lock or default_cache_dir() / "measure.lock"
+        self._scratch = Path(tempfile.mkdtemp(prefix="tvmlab-measure-"))
+        self._slots = [
+            _Slot(self._jobs, self._lock_file, self._scratch, number) for number in range(workers)
+        ]
+        self._state = threading.Lock()
+        self._generation = 0
+        self._started = False
+        self._closed = False
+        self._finalizer = weakref.finalize(self, _shut_down, self._jobs, self._slots, self._scratch)
+
+    def start(self) -> None:
+        """Start the workers now, so that the first measurement need not wait for them."""
+        with self._state:
+            if self._closed:
+                raise RuntimeFailure("the measurer is closed", hint="make a new one")
+            if not self._started:
+                self._started = True
+                for slot in self._slots:
+                    slot.start()
+
+    def submit(self, request: MeasureRequest) -> Future[MeasureResult]:
+        """Queue a request; the future's result is a `MeasureResult`, whatever the program does.
+
+        Raises
+        ------
+        RuntimeFailure
+            If the measurer is closed.
+        """
+        self.start()
+        future: Future[MeasureResult] = Future()
+        with self._state:
+            self._jobs.put(_Job(request, future, self._generation))
+        return future
+
+    def measure(self, request: MeasureRequest) -> MeasureResult:
+        """Measure one program and wait for the result."""
+        future = self.submit(request)
+        try:
+            return future.result()
+        except KeyboardInterrupt:
+            self.cancel()
+            raise
+
+    def measure_all(
+        self, requests: Iterable[MeasureRequest]
+    ) -> Iterator[tuple[int, MeasureResult]]:
+        """Measure many programs; results come as they are ready, each with its request's place."""
+        futures = {self.submit(request): place for place, request in enumerate(requests)}
+        try:
+            for future in as_completed(futures):
+                yield futures[future], future.result()
+        finally:
+            if not all(future.done() for future in futures):
+                self.cancel()
+
+    def cancel(self) -> None:
+        """End all that waits or runs; the measurer stays usable."""
+        with self._state:
+            self._generation += 1
+            for slot in self._slots:
+                slot.cancel_before(self._generation)
+
+    @property
+    def worker_pids(self) -> tuple[int, ...]:
+        """The processes that run now."""
+        return tuple(pid for slot in self._slots if (pid := slot.pid) is not None)
+
+    def close(self) -> None:
+        """End the workers and remove their files. Waiting requests end as cancelled."""
+        self.cancel()
+        with self._state:
+            self._closed = True
+        self._finalizer()
+
+    def __enter__(self) -> Measurer:
+        return self
+
+    def __exit__(self, *_exception: object) -> None:
+        self.close()
+
+
+def _shut_down(jobs: queue.SimpleQueue[_Job | None], slots: list[_Slot], scratch: Path) -> None:
+    for slot in slots:
+        slot.stop()
+    for _ in slots:
+        jobs.put(None)
+    for slot in slots:
+        slot.join()
+    shutil.rmtree(scratch, ignore_errors=True)
+
+
+class _Slot:
+    """A thread that owns one worker process and replaces it when it has died."""
+
+    def __init__(
+        self, jobs: queue.SimpleQueue[_Job | None], lock: Path, scratch: Path, number: int
+    ) -> None:
+        self._jobs = jobs
+        self._lock_file = lock
+        self._scratch = scratch
+        self._number = number
+        self._guard = threading.Lock()
+        self._process: WorkerProcess | None = None
+        self._current: int | None = None
+        self._oldest = 0
+        self._stopped = False
+        self._thread = threading.Thread(
+            target=self._serve, name=f"tvmlab-measure-{number}", daemon=True
+        )
+
+    @property
+    def pid(self) -> int | None:
+        process = self._process
+        return process.pid if process is not None and process.alive else None
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End the process and let the thread end at its next look at the queue."""
+        with self._guard:
+            self._stopped = True
+            self._oldest = 1 << 62
+            if self._process is not None:
+                self._process.kill()
+
+    def join(self) -> None:
+        if self._thread.ident is not None and self._thread is not threading.current_thread():
+            self._thread.join(timeout=10)
+
+    def cancel_before(self, generation: int) -> None:
+        """Jobs older than a generation are not to be run; one that runs is ended."""
+        with self._guard:
+            self._oldest = max(self._oldest, generation)
+            running = self._current is not None and self._current < self._oldest
+            if running and self._process is not None:
+                self._process.kill()
+
+    def _serve(self) -> None:
+        try:
+            with contextlib.suppress(OSError):  # a worker that cannot start says so with a job
+                self._ensure_process().warm()
+            while (job := self._jobs.get()) is not None:
+                if job.future.set_running_or_notify_cancel():
+                    job.future.set_result(self._run(job))
+        finally:
+            if self._process is not None:
+                self._process.close()
+
+    def _run(self, job: _Job) -> MeasureResult:
+        with self._guard:
+            if job.generation < self._oldest:
+                return _cancelled(job)
+            self._current = job.generation
+        try:
+            result = self._ensure_process().measure(job.request)
+        except Exception as error:  # the thread must outlive whatever goes wrong here
+            text = f"the worker could not be used: {error}"
+            result = MeasureResult(
+                "crash", error=text, stage="start", program_hash=job.request.program_hash
+            )
+        with self._guard:
+            self._current = None
+            stopped = job.generation < self._oldest
+        return _cancelled(job) if stopped else result
+
+    def _ensure_process(self) -> WorkerProcess:
+        process = self._process
+        if process is None or not process.alive:
+            if process is not None:
+                process.close()
+            process = WorkerProcess(self._lock_file, self._scratch, self._number)
+            with self._guard:
+                self._process = process
+                if self._stopped or (self._current is not None and self._current < self._oldest):
+                    process.kill()
+        return process
+
+
+def _cancelled(job: _Job) -> MeasureResult:
+    return MeasureResult(
+        "cancelled",
+        error="the measurement was cancelled",
+        program_hash=job.request.program_hash,
+    )
