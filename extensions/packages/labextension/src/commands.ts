@@ -69,7 +69,7 @@ export function addCommands(context: ICommandContext): void {
 }
 
 function openTab({ app, settings }: ICommandContext, notebook: NotebookPanel): void {
-  const view = new SessionView(KernelSource.ofNotebook(notebook));
+  const view = new SessionView(KernelSource.ofNotebook(notebook), { newest: false });
   const tab = new MainAreaWidget({ content: view });
   tabCount += 1;
   tab.id = `tvmlab-tab-${tabCount}`;

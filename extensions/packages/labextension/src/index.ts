@@ -29,7 +29,7 @@ const plugin: JupyterFrontEndPlugin<void> = {
     registry: ISettingRegistry | null
   ) => {
     const settings = loadSettings(registry);
-    const panel = new SessionView(KernelSource.ofActive(tracker));
+    const panel = new SessionView(KernelSource.ofActive(tracker), { newest: true });
     panel.id = 'tvmlab-panel';
     panel.title.icon = tvmlabIcon;
     panel.title.caption = 'Schedule of the active notebook';

@@ -1,4 +1,5 @@
 import type { NotebookPanel } from '@jupyterlab/notebook';
+import type { State } from '@tvmlab/schema';
 import { type IExplorer, mountExplorer, mountNotice } from '@tvmlab/views';
 import { type Message } from '@lumino/messaging';
 import { Widget } from '@lumino/widgets';
@@ -18,10 +19,12 @@ const LOST =
  * cell that makes a session brings the view back to life.
  */
 export class SessionView extends Widget {
-  constructor(source: KernelSource) {
+  /** With `newest`, a newer session of the kernel replaces the one shown. */
+  constructor(source: KernelSource, { newest }: { newest: boolean }) {
     super();
     this.addClass('tvmlab-SessionView');
     this._source = source;
+    this._newest = newest;
     source.changed.connect(this._kernelEvent, this);
   }
 
@@ -75,7 +78,7 @@ export class SessionView extends Widget {
    * A hidden view does not ask: kernels that have nothing to do with tvmlab are left alone.
    */
   private _connectIfNeeded(): void {
-    if (!this.isVisible || (this._model !== null && !this._model.ended)) {
+    if (!this.isVisible || (this._live && !this._newest)) {
       return;
     }
     if (this._explorer === null) {
@@ -92,7 +95,11 @@ export class SessionView extends Widget {
     const stop = candidate.onChange(change => {
       if (change.kind === 'state') {
         stop();
-        this._show(candidate);
+        if (this._live && sessionId(candidate) === sessionId(this._model)) {
+          candidate.dispose();
+        } else {
+          this._show(candidate);
+        }
       } else if (change.kind === 'connection' && change.connection.state === 'gone') {
         candidate.dispose();
       }
@@ -119,8 +126,17 @@ export class SessionView extends Widget {
     this._model = null;
   }
 
+  private get _live(): boolean {
+    return this._model !== null && !this._model.ended;
+  }
+
   private readonly _source: KernelSource;
+  private readonly _newest: boolean;
   private _candidate: CommModel | null = null;
   private _model: CommModel | null = null;
   private _explorer: IExplorer | null = null;
+}
+
+function sessionId(model: CommModel | null): string | undefined {
+  return (model?.get('state') as State | undefined)?.session.id;
 }

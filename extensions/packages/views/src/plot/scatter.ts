@@ -66,6 +66,7 @@ export class Scatter {
       'aria-label',
       `Scatter plot. ${described} Arrow keys read the points.`
     );
+    this._drawing.toggleAttribute('hidden', points.length === 0);
     this._drawing.replaceChildren(...this._axes(unit), ...this._marks());
     this._readout.textContent =
       points.length === 0 ? 'Measure a schedule to see its first point.' : this._currentText();

@@ -1,0 +1,97 @@
+"""Fixtures for tests that drive JupyterLab in Chromium.
+
+Without a browser or a built extension the tests skip and say so; with
+`TVMLAB_REQUIRE_BROWSER=1`, as in CI, that is a failure. A failed test leaves pictures of its page,
+in light and dark, under tests/.artifacts; `TVMLAB_SCREENSHOTS=1` asks for them of every test.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Generator, Iterator
+from pathlib import Path
+
+import pytest
+from helpers.lab import EXTENSION, REPOSITORY, Lab, run_lab
+from playwright.sync_api import Browser, Page, sync_playwright
+
+ARTIFACTS = REPOSITORY / "tests" / ".artifacts"
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-dev-shm-usage",
+]
+PASSED = pytest.StashKey[bool]()
+
+
+def _missing(what: str) -> None:
+    if os.environ.get("TVMLAB_REQUIRE_BROWSER") == "1":
+        pytest.fail(f"{what}, but TVMLAB_REQUIRE_BROWSER=1 asks for the browser tests")
+    pytest.skip(what)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
+    if chromium is None:
+        _missing("no chromium on PATH")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="session")
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    if not (EXTENSION / "package.json").exists():
+        _missing("the JupyterLab extension is not built (npm run build in extensions/)")
+    with run_lab(tmp_path_factory.mktemp("lab")) as lab:
+        yield lab
+
+
+@pytest.fixture
+def page(browser: Browser, lab: Lab, request: pytest.FixtureRequest) -> Iterator[Page]:
+    context = browser.new_context(viewport={"width": 1440, "height": 1080})
+    page = context.new_page()
+    page.set_default_timeout(20_000)
+    yield page
+    passed = request.node.stash.get(PASSED, False)
+    if not passed or os.environ.get("TVMLAB_SCREENSHOTS") == "1":
+        _take_pictures(page, ARTIFACTS, re.sub(r"\W+", "-", request.node.name))
+    context.close()
+    lab.stop_kernels()
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport]:
+    """Let the page fixture know how its test ended."""
+    outcome = yield
+    report = outcome.get_result()
+    if report.when == "call":
+        item.stash[PASSED] = report.passed
+
+
+def _take_pictures(page: Page, folder: Path, name: str) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    for theme in ("light", "dark"):
+        set_theme(page, theme)
+        page.screenshot(path=folder / f"{name}-{theme}.png")
+
+
+def set_theme(page: Page, theme: str) -> None:
+    """Choose JupyterLab's light or dark theme through its own command."""
+    page.evaluate(
+        """async theme => {
+            const app = window.jupyterapp;
+            await app.commands.execute('apputils:change-theme', {theme});
+        }""",
+        f"JupyterLab {theme.title()}",
+    )
+    page.wait_for_timeout(400)
