@@ -110,6 +110,15 @@ def test_races(kind: str, line: str, done: str, doing: str, pair: tuple[int, int
     assert f"and {doing} in iteration i = {pair[1]} of the {kind} loop i" in failure.message
 
 
+def test_lanes_of_one_store_keep_apart() -> None:
+    for index in ("ramp(2, 0, 4)", "ramp(0, 1, 4) // broadcast(2, 4)"):
+        failure = fail(f"{HEAD}    A[{index}] = broadcast(int32(1), 4)")
+        assert failure.rule == "race"
+        assert "written by two lanes of one store" in failure.message
+    mask = "ramp(0, 1, 4) < broadcast(1, 4)"
+    passes(f"{HEAD}    A.masked({mask})[ramp(2, 0, 4)] = int32x4(ramp(0, 1, 4))")
+
+
 def test_a_reader_between_two_others_is_remembered() -> None:
     """Iterations 0 and 1 read A[7]; iteration 1 may not write it although it read it itself."""
     text = (

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
 from helpers.random_programs import QUICK, programs
 from helpers.random_trees import trees
-from hypothesis import given
+from hypothesis import given, settings
 
 from tvmlab.ir import Program, parse, structural_equal, structural_hash, to_text, violations
 
@@ -17,6 +18,13 @@ def test_any_tree_comes_back(program: Program) -> None:
     assert structural_equal(program, back)
     assert structural_hash(program) == structural_hash(back)
     assert to_text(back) == text
+
+
+@pytest.mark.slow
+@settings(parent=QUICK, max_examples=3000, derandomize=False)
+@given(trees())
+def test_many_trees_come_back(program: Program) -> None:
+    assert structural_equal(program, parse(to_text(program)))
 
 
 @QUICK

@@ -41,6 +41,7 @@ from .expr import (
     ne,
     wrap_int,
 )
+from .kernel import kernel
 from .naming import Names
 from .op_table import CALLS, CallInfo
 from .parser import parse, parse_expr, parse_stmt
@@ -91,8 +92,9 @@ __all__ = [
     "Region", "Scalar", "Scope", "Select", "Seq", "Stmt", "Store", "Var", "Violation", "as_expr",
     "binary", "cast", "child_fields", "child_stmts", "children", "compare", "conjunction",
     "conjuncts", "const", "const_int", "eq", "fold_compare", "free_vars", "infer_regions",
-    "is_const", "is_noop", "loads_of", "logic", "make_block", "map_children", "marked_text",
-    "maximum", "minimum", "ne", "parse", "parse_expr", "parse_stmt", "replace_buffers", "seq",
-    "structural_equal", "structural_hash", "structural_key", "substitute", "to_lines", "to_text",
-    "transform", "uses_var", "verify", "violations", "walk", "with_body", "wrap_int",
+    "is_const", "is_noop", "kernel", "loads_of", "logic", "make_block", "map_children",
+    "marked_text", "maximum", "minimum", "ne", "parse", "parse_expr", "parse_stmt",
+    "replace_buffers", "seq", "structural_equal", "structural_hash", "structural_key", "substitute",
+    "to_lines", "to_text", "transform", "uses_var", "verify", "violations", "walk", "with_body",
+    "wrap_int",
 ]  # fmt: skip

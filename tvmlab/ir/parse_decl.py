@@ -33,17 +33,31 @@ class DeclarationParser:
                     f"parameter {arg.arg} has no type",
                     f"write {arg.arg}: float32[16] for a buffer, {arg.arg}: int64 for a number",
                 )
+        types = {arg.arg: self._unquoted(cast(ast.expr, arg.annotation)) for arg in arguments.args}
         # Numbers first: the shape of a buffer may name a size that stands after it.
-        params: dict[str, Param] = {}
-        for arg in arguments.args:
-            if isinstance(arg.annotation, ast.Name):
-                params[arg.arg] = Var(arg.arg, self._dtype(arg.annotation))
+        params: dict[str, Param] = {
+            name: Var(name, self._dtype(node))
+            for name, node in types.items()
+            if isinstance(node, ast.Name)
+        }
         self.exprs.symbols.update(params)
-        for arg in arguments.args:
-            if arg.arg not in params:
-                params[arg.arg] = self.buffer(cast(ast.expr, arg.annotation), arg.arg, "buffer")
+        for name, node in types.items():
+            if name not in params:
+                params[name] = self.buffer(node, name, "buffer")
         self.exprs.symbols.update(params)
         return tuple(params[arg.arg] for arg in arguments.args)
+
+    def _unquoted(self, node: ast.expr) -> ast.expr:
+        """A type in quotes is read like one without; Python itself leaves it alone."""
+        if not text_of(node):
+            return node
+        try:
+            inner = ast.parse(text_of(node), mode="eval").body
+        except SyntaxError:
+            self.fail(node, f"{text_of(node)!r} is not a type", "write float32[4, 4] or int64")
+        for part in ast.walk(inner):
+            ast.copy_location(part, node)
+        return inner
 
     def buffer(self, node: ast.expr, name: str, word: str) -> Buffer:
         """A buffer from `float32[4, 4]`, or from `alloc(float32[4, 4], scope="local")`."""

@@ -26,7 +26,7 @@ from tvmlab.ir import (
 from .expressions import ExprCompiler
 from .failure import Fault
 from .linear import Value
-from .memory import ConcurrentLoop
+from .memory import ConcurrentLoop, Slot
 
 Action: TypeAlias = Callable[[], None]
 """A compiled statement."""
@@ -97,6 +97,7 @@ class StmtCompiler:
         def run() -> None:
             result = value()
             where, offsets = lanes()
+            _keep_lanes_apart(slot, offsets.tolist())
             for at in offsets.tolist() if shadows or slot.written is not None else ():
                 for shadow in shadows:
                     shadow.write(at)
@@ -237,6 +238,14 @@ def _lanes(s: Store) -> int:
 
 def _uses(tree: Stmt) -> Counter[Buffer]:
     return Counter(n.buffer for n in walk(tree) if isinstance(n, (Load, Store)))
+
+
+def _keep_lanes_apart(slot: Slot, offsets: list[int]) -> None:
+    """Lanes of one store have no order, so no two may write one element."""
+    if len(set(offsets)) == len(offsets):
+        return
+    (at, _), *_ = Counter(offsets).most_common(1)
+    raise Fault("race", "is written by two lanes of one store", slot.buffer, slot.index_of(at))
 
 
 def _outside_domain(s: Block, frame: list[Any], domain: tuple[Any, ...]) -> Fault:
