@@ -17,6 +17,7 @@ from typing import TypeAlias
 from tvmlab.ir import Program, verify
 from tvmlab.target import Target
 
+from .accumulate_in_registers import accumulate_in_registers
 from .compact_buffers import compact_buffers
 from .dissolve_blocks import dissolve_blocks
 from .flatten_buffers import flatten_buffers
@@ -133,6 +134,11 @@ PIPELINE: tuple[Pass, ...] = (
         "promote_registers",
         "small buffers at known indices become values in registers",
         lambda p, s: promote_registers(p, s.options.max_registers) if s.options.promote else p,
+    ),
+    Pass(
+        "accumulate_in_registers",
+        "what a loop updates in every round should not go through memory each time",
+        lambda p, s: accumulate_in_registers(p) if s.options.promote else p,
     ),
 )
 """All passes in order, with the reason for each."""

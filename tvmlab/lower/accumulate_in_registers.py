@@ -1,0 +1,216 @@
+"""Keep what a loop updates again and again in registers while the loop runs.
+
+    for k in range(64):                         R[0] = C[i]
+        C[i] = C[i] + A[i, k]          ->       for k in range(64):
+                                                    R[0] = R[0] + A[i, k]
+                                                C[i] = R[0]
+
+So a reduction that writes its output directly is as fast as one that was staged with `cache_write`.
+Only elements that each round of the loop touches unconditionally, at an address that the loop does
+not change, are kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from tvmlab.arith import Bounds, linear_form
+from tvmlab.ir import (
+    Alloc,
+    Buffer,
+    Expr,
+    For,
+    If,
+    Load,
+    Node,
+    Program,
+    Ramp,
+    Select,
+    Stmt,
+    Store,
+    Var,
+    children,
+    const,
+    const_int,
+    loads_of,
+    map_children,
+    seq,
+    structural_key,
+    transform,
+    uses_var,
+    with_body,
+)
+
+_MAX_KEPT = 64
+"""With more values than this the machine's registers would overflow anyway."""
+
+
+def accumulate_in_registers(program: Program) -> Program:
+    """Load elements that a serial loop updates before it, and store them after it.
+
+    Expects flat buffers. A buffer is taken as a whole or not at all: all its accesses in the loop
+    must be at unconditional, unchanging places that surely differ or surely agree.
+    """
+    return with_body(program, _visit(program.body))
+
+
+def _visit(node: Any) -> Any:
+    if not isinstance(node, Stmt):
+        return node
+    if isinstance(node, For) and node.kind == "serial" and (const_int(node.extent) or 0) > 1:
+        kept = [found for found in _candidates(node) if found.is_valid()]
+        return _rewrite(node, kept)
+    return map_children(node, _visit)
+
+
+@dataclass(slots=True)
+class _Place:
+    """One run of elements that a loop updates, and the register for it."""
+
+    index: Expr
+    mask: Expr | None
+    register: Buffer
+    is_read_first: bool
+    is_written: bool = False
+
+
+@dataclass(slots=True)
+class _Accumulator:
+    """All accesses of a loop to one buffer."""
+
+    buffer: Buffer
+    loads: int = 0
+    stores: int = 0
+    refused: bool = False
+    places: dict[tuple[Any, ...], _Place] = field(default_factory=dict[Any, _Place])
+
+    def note(self, access: Load | Store, variables: frozenset[Var], sure: bool) -> None:
+        """Take an access into account."""
+        is_store = isinstance(access, Store)
+        self.stores += is_store
+        self.loads += not is_store
+        index = access.indices[0]
+        if not sure or not _is_steady(index, variables) or not _is_run(index):
+            self.refused = True
+            return
+        if access.mask is not None and not _is_steady(access.mask, variables):
+            self.refused = True
+            return
+        key = _key(access)
+        place = self.places.get(key)
+        if place is None:
+            lanes = index.dtype.lanes
+            name = f"{self.buffer.name}_sum"
+            register = Buffer(name, (const(lanes),), self.buffer.dtype, "register")
+            place = self.places[key] = _Place(index, access.mask, register, not is_store)
+        place.is_written |= is_store
+
+    def is_valid(self) -> bool:
+        """Whether the loop may work on registers instead of this buffer."""
+        useful = self.loads > 0 and self.stores > 0 and len(self.places) <= _MAX_KEPT
+        return useful and not self.refused and _are_apart(list(self.places.values()))
+
+
+def _key(access: Load | Store) -> tuple[Any, ...]:
+    mask = None if access.mask is None else structural_key(access.mask)
+    return structural_key(access.indices[0]), mask
+
+
+def _is_steady(e: Expr, variables: frozenset[Var]) -> bool:
+    return not uses_var(e, variables) and not loads_of(e)
+
+
+def _is_run(index: Expr) -> bool:
+    return index.dtype.lanes == 1 or (isinstance(index, Ramp) and const_int(index.stride) == 1)
+
+
+def _are_apart(places: Sequence[_Place]) -> bool:
+    """Whether no two places overlap, as far as constant distances tell."""
+    env = Bounds()
+    runs: list[tuple[int, int]] = []
+    first = None
+    for place in places:
+        index = place.index
+        form = linear_form(index.base if isinstance(index, Ramp) else index, env)
+        first = form if first is None else first
+        distance = form.minus(first)
+        if not distance.is_const:
+            return False
+        runs.append((distance.const, index.dtype.lanes))
+    runs.sort()
+    return all(a + n <= b for (a, n), (b, _) in zip(runs, runs[1:], strict=False))
+
+
+def _candidates(loop: For) -> list[_Accumulator]:
+    """What the loop does to each buffer that comes from outside of it."""
+    scan = _Scan()
+    scan.visit(loop.body, frozenset((loop.var,)), True)
+    return [a for b, a in scan.found.items() if b not in scan.local]
+
+
+class _Scan:
+    """Collects accesses in order of execution: the loads of a store come before it."""
+
+    def __init__(self) -> None:
+        self.found: dict[Buffer, _Accumulator] = {}
+        self.local: set[Buffer] = set()
+
+    def visit(self, node: Node, variables: frozenset[Var], sure: bool) -> None:
+        """Visit what is below a node; `sure` says that each round of the loop gets there."""
+        if isinstance(node, For):
+            self.visit(node.extent, variables, sure)
+            runs = node.kind == "serial" and (const_int(node.extent) or 0) > 0
+            self.visit(node.body, variables | {node.var}, sure and runs)
+            return
+        if isinstance(node, (If, Select)):
+            self.visit(node.cond, variables, sure)
+            for branch in (node.then, node.otherwise):
+                if branch is not None:
+                    self.visit(branch, variables, False)
+            return
+        if isinstance(node, Alloc):
+            self.local.add(node.buffer)
+        for child in children(node):
+            self.visit(child, variables, sure)
+        if isinstance(node, (Load, Store)) and node.buffer.scope != "register":
+            known = self.found.setdefault(node.buffer, _Accumulator(node.buffer))
+            known.note(node, variables, sure)
+
+
+def _rewrite(loop: For, kept: Sequence[_Accumulator]) -> Stmt:
+    if not kept:
+        body = _visit(loop.body)
+        return loop if body is loop.body else replace(loop, body=body)
+    places = {a.buffer: a.places for a in kept}
+
+    def visit(node: Any) -> Any:
+        if not isinstance(node, (Load, Store)) or node.buffer not in places:
+            return node
+        register = places[node.buffer][_key(node)].register
+        return replace(node, buffer=register, indices=(_all_of(register),), mask=None)
+
+    body = _visit(transform(loop.body, visit))
+    every = [(a.buffer, place) for a in kept for place in a.places.values()]
+    before = [_fill(buffer, place) for buffer, place in every if place.is_read_first]
+    after = [_write_back(buffer, place) for buffer, place in every if place.is_written]
+    result = seq([*before, replace(loop, body=body), *after])
+    for _, place in reversed(every):
+        result = Alloc(place.register, result)
+    return result
+
+
+def _all_of(register: Buffer) -> Expr:
+    lanes = const_int(register.shape[0]) or 1
+    return const(0) if lanes == 1 else Ramp(const(0), const(1), lanes)
+
+
+def _fill(buffer: Buffer, place: _Place) -> Stmt:
+    value = Load(buffer, (place.index,), place.mask)
+    return Store(place.register, (_all_of(place.register),), value)
+
+
+def _write_back(buffer: Buffer, place: _Place) -> Stmt:
+    value = Load(place.register, (_all_of(place.register),))
+    return Store(buffer, (place.index,), value, place.mask)
