@@ -7,7 +7,7 @@
 """
 
 from .axis import Axis, reduce_axis
-from .compute import compute, placeholder
+from .compute import Formula, compute, placeholder
 from .math import (
     abs,
     all,
@@ -58,8 +58,8 @@ from .reduction import Reduce, Reducer
 from .tensor import ComputeOp, PlaceholderOp, Tensor
 
 __all__ = [
-    "Axis", "ComputeOp", "PlaceholderOp", "Reduce", "Reducer", "Tensor", "abs", "all", "any",
-    "cast", "ceil", "compute", "const", "cos", "create_program", "eq", "erf", "exp", "exp2",
+    "Axis", "ComputeOp", "Formula", "PlaceholderOp", "Reduce", "Reducer", "Tensor", "abs", "all",
+    "any", "cast", "ceil", "compute", "const", "cos", "create_program", "eq", "erf", "exp", "exp2",
     "floor", "floordiv", "floormod", "if_then_else", "indexdiv", "indexmod", "inputs_of", "isnan",
     "log", "log2", "log10", "max", "max_value", "maximum", "min", "min_value", "minimum", "ne",
     "placeholder", "pow", "power", "prod", "reduce_axis", "round", "rsqrt", "sigmoid", "sin",

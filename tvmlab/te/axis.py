@@ -49,7 +49,7 @@ def reduce_axis(dom: ExprLike | tuple[ExprLike, ExprLike], name: str = "rv") -> 
 
 def index_expr(value: ExprLike, what: str) -> Expr:
     """A size or index as an expression of the index type; `what` names it in an error."""
-    if isinstance(value, bool) or isinstance(value, float):
+    if isinstance(value, (bool, float)):
         raise TypeMismatch(f"{what} must be an integer, not {value!r}")
     try:
         expr = as_expr(value)
@@ -63,10 +63,12 @@ def index_expr(value: ExprLike, what: str) -> Expr:
     return expr if expr.dtype == INDEX else expr.astype(INDEX)
 
 
-def shape_of(shape: object, what: str) -> tuple[Expr, ...]:
+def shape_of(
+    shape: ExprLike | tuple[ExprLike, ...] | list[ExprLike], what: str
+) -> tuple[Expr, ...]:
     """A shape given as one size or a sequence of sizes, checked to be positive."""
     sizes = shape if isinstance(shape, (tuple, list)) else (shape,)
-    exprs = tuple(index_expr(s, f"a size of {what}") for s in sizes)  # pyright: ignore
+    exprs = tuple(index_expr(s, f"a size of {what}") for s in sizes)
     for position, size in enumerate(exprs):
         value = const_int(size)
         if value is not None and value <= 0:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from typing import Protocol, TypeAlias, Union, cast
 
 from tvmlab.ir import Expr, ExprLike, as_expr, walk
 from tvmlab.support import INDEX, DType, ShapeError, TypeMismatch, identifier, user_span
@@ -17,6 +18,26 @@ from .reduction import Reduce
 from .tensor import ComputeOp, PlaceholderOp, Tensor
 
 _AXIS_NAMES = "ijklmnpqrs"
+
+
+class AnyRank(Protocol):
+    """A function of all indices at once, as in `def element(*i): ...`."""
+
+    def __call__(self, *indices: Axis) -> ExprLike: ...
+
+
+Formula: TypeAlias = Union[
+    Callable[[], ExprLike],
+    Callable[[Axis], ExprLike],
+    Callable[[Axis, Axis], ExprLike],
+    Callable[[Axis, Axis, Axis], ExprLike],
+    Callable[[Axis, Axis, Axis, Axis], ExprLike],
+    Callable[[Axis, Axis, Axis, Axis, Axis], ExprLike],
+    Callable[[Axis, Axis, Axis, Axis, Axis, Axis], ExprLike],
+    Callable[[Axis, Axis, Axis, Axis, Axis, Axis, Axis], ExprLike],
+    AnyRank,
+]
+"""What gives a tensor's element; ranks are spelled out so that editors know a lambda's indices."""
 
 
 def placeholder(
@@ -47,7 +68,7 @@ def placeholder(
 
 def compute(
     shape: ExprLike | tuple[ExprLike, ...],
-    fcompute: Callable[..., ExprLike],
+    fcompute: Formula,
     name: str = "compute",
     tag: str = "",
 ) -> Tensor:
@@ -75,8 +96,9 @@ def compute(
         Axis(axis_name, INDEX, size)
         for axis_name, size in zip(_axis_names(fcompute, len(sizes), name), sizes, strict=True)
     )
-    result = fcompute(*axes)
-    if not isinstance(result, (Expr, int, float, bool)):  # pyright: ignore[reportUnnecessaryIsInstance]
+    # The signature was asked how many indices it takes; users may return anything at all.
+    result = cast("Callable[..., object]", fcompute)(*axes)
+    if not isinstance(result, (Expr, int, float, bool)):
         raise TypeMismatch(
             f"the function of compute {name} must return a formula, not {type(result).__name__}",
             hint="return an expression of its index arguments, such as A[i, j] + 1.0",
@@ -87,7 +109,7 @@ def compute(
     return Tensor(op.name, sizes, body.dtype, op=op)
 
 
-def _axis_names(fcompute: Callable[..., ExprLike], rank: int, name: str) -> list[str]:
+def _axis_names(fcompute: Formula, rank: int, name: str) -> list[str]:
     parameters = list(inspect.signature(fcompute).parameters.values())
     kinds = inspect.Parameter
     names: list[str] = []
@@ -96,9 +118,10 @@ def _axis_names(fcompute: Callable[..., ExprLike], rank: int, name: str) -> list
             missing = rank - len(names)
             names += [c for c in _AXIS_NAMES if c not in names][:missing]
             names += [f"ax{n}" for n in range(rank - len(names))]
-        elif parameter.kind in (kinds.POSITIONAL_ONLY, kinds.POSITIONAL_OR_KEYWORD):
-            if parameter.default is kinds.empty or len(names) < rank:
-                names.append(parameter.name)
+        elif parameter.kind in (kinds.POSITIONAL_ONLY, kinds.POSITIONAL_OR_KEYWORD) and (
+            parameter.default is kinds.empty or len(names) < rank
+        ):
+            names.append(parameter.name)
     if len(names) != rank:
         raise ShapeError(
             f"compute {name} has {rank} dimension(s), but its function takes {len(names)} "

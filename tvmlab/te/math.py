@@ -261,7 +261,7 @@ def max_value(dtype: DType | str) -> Expr:
 __all__ = [
     "abs", "all", "any", "cast", "ceil", "const", "cos", "eq", "erf", "exp", "exp2",
     "floor", "floordiv", "floormod", "if_then_else", "indexdiv", "indexmod", "isnan", "log",
-    "log10", "log2", "max", "max_value", "maximum", "min", "min_value", "minimum", "ne", "pow",
+    "log2", "log10", "max", "max_value", "maximum", "min", "min_value", "minimum", "ne", "pow",
     "power", "prod", "round", "rsqrt", "sigmoid", "sin", "sqrt", "sum", "tan", "tanh",
     "trunc", "truncdiv", "truncmod", "var",
 ]  # fmt: skip

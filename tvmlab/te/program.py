@@ -27,6 +27,7 @@ from tvmlab.ir import (
 )
 from tvmlab.support import Namer, ShapeError
 
+from .reads import refuse_reads_outside
 from .reduction import Reduce
 from .tensor import ComputeOp, Tensor
 
@@ -150,6 +151,8 @@ def _nest(tensor: Tensor, buffers: dict[Tensor, Buffer]) -> Stmt:
     op = tensor.op
     assert isinstance(op, ComputeOp)
     axes = (*op.axis, *op.reduce_axis)
+    for part in _formula_parts(op.body):
+        refuse_reads_outside(part, axes, op.name, op.span)
     loops = [Var(axis.name) for axis in axes]
     iters = [IterVar(Var(f"v{axis.name}"), axis.extent, axis.kind) for axis in axes]
     values: dict[Var, Expr] = {

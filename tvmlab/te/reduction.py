@@ -57,6 +57,7 @@ def reduce_with(
     """
     axes = (axis,) if isinstance(axis, Axis) else tuple(axis)
     for a in axes:
+        # Users without a type checker may pass anything: a name, a variable, a number.
         if not isinstance(a, Axis) or a.kind != "reduce":  # pyright: ignore[reportUnnecessaryIsInstance]
             raise TypeMismatch(
                 f"te.{reducer.name} reduces over reduction axes, not over {getattr(a, 'name', a)}",
