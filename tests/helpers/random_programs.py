@@ -43,7 +43,10 @@ from tvmlab.ir import (
 )
 from tvmlab.support import DType
 
-DTYPES = ("float32", "float64", "float16", "int32", "int64", "int8", "uint8")
+DTYPES = (
+    "float32", "float64", "float16", "bfloat16",
+    "int32", "int64", "int16", "int8", "uint8", "uint32",
+)  # fmt: skip
 
 QUICK = settings(
     max_examples=40,

@@ -21,7 +21,7 @@ def test_any_tree_comes_back(program: Program) -> None:
 
 
 @pytest.mark.slow
-@settings(parent=QUICK, max_examples=3000, derandomize=False)
+@settings(parent=QUICK, max_examples=1500, derandomize=False)
 @given(trees())
 def test_many_trees_come_back(program: Program) -> None:
     assert structural_equal(program, parse(to_text(program)))
