@@ -10,7 +10,8 @@ from tvmlab.support import DType, TypeMismatch
 
 from .buffer import Region
 from .expr import Buffer, Expr, Scope, Var
-from .parse_expr import ExprParser, index_parts, is_untyped
+from .parse_expr import ExprParser, index_parts
+from .parse_literal import is_untyped
 from .program import Param
 from .stmt import Annotations, IterKind, IterVar
 

@@ -36,6 +36,7 @@ from .expr import (
     const_int,
 )
 from .op_table import CALLS
+from .parse_literal import has_point, is_untyped, kind_name, typed_literal
 from .parse_source import Source, near_miss
 from .structural import structural_equal
 
@@ -71,7 +72,7 @@ class ExprParser:
         if rule is None:
             self.source.fail(
                 node,
-                f"{_kind_name(node)} cannot be part of a tensor program",
+                f"{kind_name(node)} cannot be part of a tensor program",
                 "expressions are made of numbers, variables, A[i, j], + - * / // %, "
                 "comparisons, and, or, not, and functions such as min, select, exp",
             )
@@ -100,7 +101,7 @@ class ExprParser:
             right = self.expr(b, like)
             return self.expr(a, right.dtype), right
         if is_untyped(a):
-            like = like or (FLOAT32 if _has_point(a) or _has_point(b) else None)
+            like = like or (FLOAT32 if has_point(a) or has_point(b) else None)
             return self.expr(a, like), self.expr(b, like)
         left = self.expr(a, like)
         return left, self.expr(b, left.dtype)
@@ -177,53 +178,13 @@ def index_parts(node: ast.Subscript) -> list[ast.expr]:
     return node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
 
 
-def is_untyped(node: ast.expr) -> bool:
-    """Whether an expression is made of bare numbers only, so that its place decides its type."""
-    if isinstance(node, ast.BinOp):
-        return is_untyped(node.left) and is_untyped(node.right)
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        return is_untyped(node.operand)
-    return isinstance(node, ast.Constant) and type(node.value) in (int, float)
-
-
-def _has_point(node: ast.expr) -> bool:
-    return any(isinstance(n, ast.Constant) and isinstance(n.value, float) for n in ast.walk(node))
-
-
-def _kind_name(node: ast.expr) -> str:
-    names: dict[type[ast.expr], str] = {
-        ast.Lambda: "a lambda", ast.List: "a list", ast.Dict: "a dictionary", ast.Set: "a set",
-        ast.ListComp: "a comprehension", ast.GeneratorExp: "a comprehension",
-        ast.Attribute: "an attribute", ast.Tuple: "a tuple", ast.JoinedStr: "an f-string",
-        ast.Slice: "a range", ast.NamedExpr: "an assignment", ast.Starred: "a starred value",
-    }  # fmt: skip
-    return names.get(type(node), f"Python's {type(node).__name__}")
-
-
 def _literal(p: ExprParser, node: ast.Constant, like: DType | None) -> Expr:
     value = node.value
     if isinstance(value, bool):
         return const(value)
     if not isinstance(value, (int, float)):
         p.source.fail(node, f"{value!r} is not a number")
-    return _typed(p, node, value, like)
-
-
-def _typed(p: ExprParser, node: ast.expr, value: Scalar, like: DType | None) -> Expr:
-    to = like or (FLOAT32 if isinstance(value, float) else INDEX)
-    if to.is_int:
-        if isinstance(value, float):
-            p.source.fail(
-                node,
-                f"{value!r} is not a whole number, and a value of type {to} is needed here",
-                "convert the other side to a float type first, as in float32(x)",
-            )
-        if not to.min_value <= value <= to.max_value:
-            p.source.fail(
-                node, f"{value} does not fit into {to} ({to.min_value} to {to.max_value})"
-            )
-    scalar = Const(value, to.scalar)
-    return scalar if to.lanes == 1 else Broadcast(scalar, to.lanes)
+    return typed_literal(p.source, node, value, like)
 
 
 def _name(p: ExprParser, node: ast.Name, like: DType | None) -> Expr:
@@ -238,7 +199,7 @@ def _name(p: ExprParser, node: ast.Name, like: DType | None) -> Expr:
     if found is None:
         p.source.fail(node, f"{node.id} is not defined here", near_miss(node.id, p.symbols))
     if isinstance(found, Const) and like is not None and found.dtype in (INDEX, FLOAT32):
-        return _typed(p, node, found.value, like)
+        return typed_literal(p.source, node, found.value, like)
     return found
 
 
@@ -268,7 +229,7 @@ def _unary(p: ExprParser, node: ast.UnaryOp, like: DType | None) -> Expr:
         return Not(p.expr(node.operand))
     number = p.number(node)
     if number is not None:
-        return _typed(p, node, number, like)
+        return typed_literal(p.source, node, number, like)
     operand = p.expr(node.operand, like)
     if isinstance(node.op, ast.USub):
         return const(0, operand.dtype) - operand
@@ -348,7 +309,7 @@ def _conversion(p: ExprParser, node: ast.Call, to: DType) -> Expr:
         return Cast(p.expr(argument), to)
     if to.is_bool and not isinstance(number, bool):
         return Const(bool(number), BOOL)
-    return _typed(p, argument, number, to)
+    return typed_literal(p.source, argument, number, to)
 
 
 def _table_call(p: ExprParser, name: str, node: ast.Call, like: DType | None) -> Expr:

@@ -24,6 +24,7 @@ from tvmlab.ir import (
     Var,
 )
 
+from .addressing import lane_offsets, row_offsets, scalar_offset
 from .arithmetic import (
     COMPARE,
     ActiveLanes,
@@ -34,7 +35,6 @@ from .arithmetic import (
     vector_call,
     vector_cast,
 )
-from .failure import Fault
 from .linear import LinearSum, Value
 from .memory import ConcurrentLoop, Shadow, Slot
 
@@ -97,101 +97,19 @@ class ExprCompiler:
 
     def offset(self, buffer: Buffer, indices: Sequence[Expr], doing: str) -> Value:
         """The closure of a checked row-major offset for scalar indices."""
-        slot = self._slots[buffer]
-        parts = tuple(self.expr(i) for i in indices)
-        if len(parts) == 1:
-            return _offset_1(slot, parts[0], doing)
-        if len(parts) == 2:
-            return _offset_2(slot, parts[0], parts[1], doing)
-
-        def offset() -> int:
-            result = 0
-            index = [part() for part in parts]
-            for i, dim in zip(index, slot.dims, strict=True):
-                if not 0 <= i < dim:
-                    raise outside(slot, index, doing)
-                result = result * dim + i
-            return result
-
-        return offset
+        return scalar_offset(self._slots[buffer], [self.expr(i) for i in indices], doing)
 
     def lanes(
         self, buffer: Buffer, indices: Sequence[Expr], mask: Expr | None, lanes: int, doing: str
     ) -> Value:
         """The closure of (lanes that count, their checked offsets) for an access by vectors."""
+        slot = self._slots[buffer]
         if mask is None and len(indices) == 1 and isinstance(indices[0], Ramp):
-            return _lanes_in_row(self, self._slots[buffer], indices[0], doing)
-        slot, active = self._slots[buffer], self.active
-        parts = tuple(self.expr(i) for i in indices)
+            base, stride = self.expr(indices[0].base), self.expr(indices[0].stride)
+            return row_offsets(slot, base, stride, lanes, self.active, doing)
         test = None if mask is None else self.expr(mask)
-
-        def run() -> tuple[Any, Any]:
-            on = np.ones(lanes, np.bool_) if test is None else np.array(test(), np.bool_)
-            if active.mask is not None:
-                on &= active.mask
-            (where,) = np.nonzero(on)
-            offsets = np.zeros(len(where), np.int64)
-            index = [np.broadcast_to(part(), lanes)[where] for part in parts]
-            for i, dim in zip(index, slot.dims, strict=True):
-                bad = (i < 0) | (i >= dim)
-                if bad.any():
-                    lane = int(np.argmax(bad))
-                    raise outside(slot, [int(part[lane]) for part in index], doing)
-                offsets = offsets * dim + i
-            return where, offsets
-
-        return run
-
-
-def _lanes_in_row(c: ExprCompiler, slot: Slot, index: Ramp, doing: str) -> Value:
-    """The commonest access by vectors: equally spaced elements of a flat buffer, none masked."""
-    base, stride, active = c.expr(index.base), c.expr(index.stride), c.active
-    numbers = np.arange(index.lanes)
-
-    def run() -> tuple[Any, Any]:
-        first, step, size = base(), stride(), slot.dims[0]
-        last = first + step * (len(numbers) - 1)
-        offsets = numbers * step + first
-        where = numbers if active.mask is None else np.nonzero(active.mask)[0]
-        offsets = offsets[where]
-        if not (0 <= first < size and 0 <= last < size):
-            for at in offsets.tolist():
-                if not 0 <= at < size:
-                    raise outside(slot, [at], doing)
-        return where, offsets
-
-    return run
-
-
-def outside(slot: Slot, index: Sequence[int], doing: str) -> Fault:
-    """The failure of an index that leaves its buffer."""
-    for number, (i, dim) in enumerate(zip(index, slot.dims, strict=True)):
-        if not 0 <= i < dim:
-            size = f"dimension {number} has the indices 0 to {dim - 1}" if dim else "it is empty"
-            text = f"is {doing} outside of the buffer: {size}"
-            return Fault("out-of-bounds", text, slot.buffer, tuple(index))
-    raise AssertionError("no index is outside")
-
-
-def _offset_1(slot: Slot, part: Value, doing: str) -> Value:
-    def offset() -> int:
-        i = part()
-        if not 0 <= i < slot.dims[0]:
-            raise outside(slot, [i], doing)
-        return i
-
-    return offset
-
-
-def _offset_2(slot: Slot, row: Value, column: Value, doing: str) -> Value:
-    def offset() -> int:
-        i, j = row(), column()
-        rows, columns = slot.dims
-        if not (0 <= i < rows and 0 <= j < columns):
-            raise outside(slot, [i, j], doing)
-        return i * columns + j
-
-    return offset
+        parts = [self.expr(i) for i in indices]
+        return lane_offsets(slot, parts, test, lanes, self.active, doing)
 
 
 def _const(c: ExprCompiler, e: Const) -> Value:
