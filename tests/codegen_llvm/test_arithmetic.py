@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import ml_dtypes
@@ -24,6 +25,7 @@ from tvmlab.ir import (
     Program,
     Ramp,
     Select,
+    Stmt,
     Store,
     Var,
     cast,
@@ -64,7 +66,7 @@ def same(got: NDArray[Any], want: NDArray[Any]) -> None:
     np.testing.assert_array_equal(got, want)
 
 
-def op(name: BinaryOp) -> Any:
+def op(name: BinaryOp) -> Callable[[Expr, Expr], Expr]:
     return lambda a, b: Binary(name, a, b)
 
 
@@ -207,7 +209,7 @@ def test_casts(source: str, lanes: int) -> None:
     index: Expr = i if lanes == 1 else Ramp(i * lanes, const(1), lanes)
     ins = [buffer(f"in_{d}", SIZE, source) for d in dests]
     outs = [buffer(f"out_{d}", SIZE, d) for d in dests]
-    stores = [
+    stores: list[Stmt] = [
         Store(o, (index,), cast(Load(a, (index,)), o.dtype.with_lanes(lanes)))
         for a, o in zip(ins, outs, strict=True)
     ]

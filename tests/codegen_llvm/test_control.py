@@ -43,15 +43,15 @@ def copy_loop(source: Buffer, dest: Buffer, size: Expr | int) -> For:
 
 
 def test_loop_nest_and_condition() -> None:
-    B = buffer("B", 12)
+    bb = buffer("B", 12)
     i, j = Var("i"), Var("j")
     inner = If(
         compare("lt", j, i),
-        Store(B, (i * 4 + j,), const(1.0)),
-        If(eq(j, i), Store(B, (i * 4 + j,), const(2.0))),
+        Store(bb, (i * 4 + j,), const(1.0)),
+        If(eq(j, i), Store(bb, (i * 4 + j,), const(2.0))),
     )
     b = np.zeros(12, np.float32)
-    run_program(Program("f", (B,), For(i, const(3), For(j, const(4), inner))), b)
+    run_program(Program("f", (bb,), For(i, const(3), For(j, const(4), inner))), b)
     want = np.tril(np.ones((3, 4)), -1) + 2 * np.eye(3, 4)
     np.testing.assert_array_equal(b.reshape(3, 4), want)
 
@@ -60,10 +60,10 @@ def test_loop_nest_and_condition() -> None:
 @pytest.mark.parametrize("extent", [0, 1, 2, 3, 1000])
 def test_extents_known_only_at_run_time(extent: int, kind: str) -> None:
     n = Var("n")
-    A, B = (Buffer(name, (n,), FLOAT32) for name in "AB")
+    ba, bb = (Buffer(name, (n,), FLOAT32) for name in "AB")
     i = Var("i")
-    body = For(i, n, Store(B, (i,), Load(A, (i,)) * 2.0), kind)  # pyright: ignore[reportArgumentType]
-    kernel = kernel_of(Program("f", (A, B, n), body))
+    body = For(i, n, Store(bb, (i,), Load(ba, (i,)) * 2.0), kind)  # pyright: ignore[reportArgumentType]
+    kernel = kernel_of(Program("f", (ba, bb, n), body))
     a, b = np.arange(extent, dtype=np.float32), np.full(extent, -1, np.float32)
     kernel(a, b, extent)
     np.testing.assert_array_equal(b, a * 2)
@@ -73,28 +73,31 @@ def test_extents_known_only_at_run_time(extent: int, kind: str) -> None:
 
 
 def test_scalar_parameters_of_several_types() -> None:
-    B = buffer("B", 3, "float64")
+    bb = buffer("B", 3, "float64")
     x, y, z = (Var(t, DType.of(t)) for t in ("float32", "int8", "uint32"))
-    stores = [Store(B, (const(n),), v.astype("float64")) for n, v in enumerate((x, y, z))]
+    stores = [Store(bb, (const(n),), v.astype("float64")) for n, v in enumerate((x, y, z))]
     b = np.zeros(3)
-    run_program(Program("f", (x, y, z, B), Seq(tuple(stores))), 1.5, -3, 4_000_000_000, b)
+    run_program(Program("f", (x, y, z, bb), Seq(tuple(stores))), 1.5, -3, 4_000_000_000, b)
     np.testing.assert_array_equal(b, [1.5, -3, 4_000_000_000])
 
 
 @pytest.mark.parametrize("elements", [16, 15_000, 40_000])
 def test_local_buffers_on_stack_and_heap(elements: int) -> None:
-    A, B = buffer("A", elements), buffer("B", elements)
-    T, U = buffer("T", elements, scope="local"), buffer("U", elements, scope="local")
+    ba, bb = buffer("A", elements), buffer("B", elements)
+    bt, bu = buffer("T", elements, scope="local"), buffer("U", elements, scope="local")
     body = Alloc(
-        T,
+        bt,
         seq(
             [
-                copy_loop(A, T, elements),
-                Alloc(U, seq([copy_loop(T, U, elements), copy_loop(U, B, elements)])),
+                copy_loop(ba, bt, elements),
+                Alloc(
+                    bu,
+                    seq([copy_loop(bt, bu, elements), copy_loop(bu, bb, elements)]),
+                ),
             ]
         ),
     )
-    program = Program("f", (A, B), body)
+    program = Program("f", (ba, bb), body)
     text = emit_module(program, HOST)
     assert text.count("alloca [") == {16: 2, 15_000: 1, 40_000: 0}[elements]
     a, b = np.arange(elements, dtype=np.float32), np.zeros(elements, np.float32)
@@ -104,30 +107,33 @@ def test_local_buffers_on_stack_and_heap(elements: int) -> None:
 
 def test_local_buffer_of_unknown_size() -> None:
     n = Var("n")
-    A, B = (Buffer(name, (n,), FLOAT32) for name in "AB")
-    T = Buffer("T", (n + 1,), FLOAT32, "local")
+    ba, bb = (Buffer(name, (n,), FLOAT32) for name in "AB")
+    bt = Buffer("T", (n + 1,), FLOAT32, "local")
     r = Var("r")
-    body = For(r, const(3), Alloc(T, seq([copy_loop(A, T, n), copy_loop(T, B, n)])))
+    body = For(r, const(3), Alloc(bt, seq([copy_loop(ba, bt, n), copy_loop(bt, bb, n)])))
     a, b = np.arange(100, dtype=np.float32), np.zeros(100, np.float32)
-    run_program(Program("f", (A, B, n), body), a, b)
+    run_program(Program("f", (ba, bb, n), body), a, b)
     np.testing.assert_array_equal(b, a + 2)
 
 
 @pytest.mark.parametrize("where", ["whole", "known", "parallel"])
 def test_memory_shortage_is_an_error(where: str) -> None:
-    B, n = buffer("B", 4), Var("n")
+    bb, n = buffer("B", 4), Var("n")
     huge = const(1 << 50) if where != "known" else n
-    T = Buffer("T", (huge,), FLOAT32, "local")
+    bt = Buffer("T", (huge,), FLOAT32, "local")
     p, k = Var("p"), Var("k")
     # Read back elsewhere: LLVM would remove a buffer whose loads it can see the stores of.
-    back = Load(T, (n - 1 - k,))
+    back = Load(bt, (n - 1 - k,))
     touch = seq(
-        [Store(T, (k,), const(1.0)), Store(B, (p if where == "parallel" else const(0),), back)]
+        [
+            Store(bt, (k,), const(1.0)),
+            Store(bb, (p if where == "parallel" else const(0),), back),
+        ]
     )
-    body: Stmt = Alloc(T, For(k, n, touch))
+    body: Stmt = Alloc(bt, For(k, n, touch))
     if where == "parallel":
         body = For(p, const(2), body, "parallel")
-    kernel = kernel_of(Program("f", (B, n), body))
+    kernel = kernel_of(Program("f", (bb, n), body))
     with num_threads(2), pytest.raises(RuntimeFailure, match="kernel f failed: a local buffer"):
         kernel(np.zeros(4, np.float32), 1 << 50)
 
@@ -135,12 +141,12 @@ def test_memory_shortage_is_an_error(where: str) -> None:
 @pytest.mark.parametrize("threads", [1, 2, 3, 7])
 @pytest.mark.parametrize("extent", [1, 2, 5, 100])
 def test_parallel_loop_covers_its_range(extent: int, threads: int) -> None:
-    A, B = buffer("A", extent * 8), buffer("B", extent * 8)
+    ba, bb = buffer("A", extent * 8), buffer("B", extent * 8)
     s, i, j = Var("s", FLOAT32), Var("i"), Var("j")
     index = i * 8 + j
-    update = Store(B, (index,), Load(B, (index,)) + Load(A, (index,)) * s)
+    update = Store(bb, (index,), Load(bb, (index,)) + Load(ba, (index,)) * s)
     body = For(i, const(extent), For(j, const(8), update), "parallel")
-    kernel = kernel_of(Program("f", (A, B, s), body))
+    kernel = kernel_of(Program("f", (ba, bb, s), body))
     a, b = np.random.default_rng(0).random((2, extent * 8), np.float32)
     want = b + a * np.float32(3)
     with num_threads(threads):
@@ -149,60 +155,62 @@ def test_parallel_loop_covers_its_range(extent: int, threads: int) -> None:
 
 
 def test_parallel_loop_inside_serial_and_parallel_loops() -> None:
-    B = buffer("B", 4 * 4 * 4)
+    bb = buffer("B", 4 * 4 * 4)
     i, j, k = Var("i"), Var("j"), Var("k")
     index = (i * 4 + j) * 4 + k
-    innermost = For(k, const(4), Store(B, (index,), Load(B, (index,)) + 1.0), "parallel")
+    innermost = For(k, const(4), Store(bb, (index,), Load(bb, (index,)) + 1.0), "parallel")
     for outer in ("serial", "parallel"):
         b = np.zeros(64, np.float32)
-        body = For(i, const(4), For(j, const(4), innermost, "parallel"), outer)  # pyright: ignore[reportArgumentType]
-        run_program(Program("f", (B,), body), b)
+        body = For(i, const(4), For(j, const(4), innermost, "parallel"), outer)
+        run_program(Program("f", (bb,), body), b)
         np.testing.assert_array_equal(b, 1)
 
 
 def test_local_buffers_inside_parallel_bodies_are_private() -> None:
-    B = buffer("B", 64)
-    T = buffer("T", 30_000, scope="local")
+    bb = buffer("B", 64)
+    bt = buffer("T", 30_000, scope="local")
     i, k = Var("i"), Var("k")
-    fill = For(k, const(30_000), Store(T, (k,), i.astype("float32")))
+    fill = For(k, const(30_000), Store(bt, (k,), i.astype("float32")))
     j = Var("j")
-    total = For(j, const(30_000), Store(B, (i,), Load(B, (i,)) + Load(T, (j,))))
-    body = For(i, const(64), Alloc(T, seq([fill, total])), "parallel")
+    total = For(j, const(30_000), Store(bb, (i,), Load(bb, (i,)) + Load(bt, (j,))))
+    body = For(i, const(64), Alloc(bt, seq([fill, total])), "parallel")
     b = np.zeros(64, np.float32)
     with num_threads(2):
-        run_program(Program("f", (B,), body), b)
+        run_program(Program("f", (bb,), body), b)
     np.testing.assert_array_equal(b, np.arange(64) * 30_000)
 
 
 def test_local_buffer_shared_by_a_parallel_body() -> None:
-    A, B, T = buffer("A", 64), buffer("B", 64), buffer("T", 64, scope="local")
+    ba, bb, bt = buffer("A", 64), buffer("B", 64), buffer("T", 64, scope="local")
     i = Var("i")
-    second = For(i, const(64), Store(B, (i,), Load(T, (const(63) - i,))), "parallel")
-    body = Alloc(T, seq([copy_loop(A, T, 64), second]))
+    second = For(i, const(64), Store(bb, (i,), Load(bt, (const(63) - i,))), "parallel")
+    body = Alloc(bt, seq([copy_loop(ba, bt, 64), second]))
     a, b = np.arange(64, dtype=np.float32), np.zeros(64, np.float32)
-    run_program(Program("f", (A, B), body), a, b)
+    run_program(Program("f", (ba, bb), body), a, b)
     np.testing.assert_array_equal(b, a[::-1] + 1)
 
 
 def test_registers_become_values() -> None:
-    A, B = buffer("A", 1024), buffer("B", 16)
-    R = buffer("R", 16, scope="register")
+    ba, bb = buffer("A", 1024), buffer("B", 16)
+    br = buffer("R", 16, scope="register")
     k = Var("k")
     zero = Broadcast(const(0.0), 16)
     update = Store(
-        R, (Ramp(const(0), const(1), 16),), vector(R, const(0), 16) + vector(A, k * 16, 16)
+        br,
+        (Ramp(const(0), const(1), 16),),
+        vector(br, const(0), 16) + vector(ba, k * 16, 16),
     )
     body = Alloc(
-        R,
+        br,
         seq(
             [
-                Store(R, (Ramp(const(0), const(1), 16),), zero),
+                Store(br, (Ramp(const(0), const(1), 16),), zero),
                 For(k, const(64), update),
-                Store(B, (Ramp(const(0), const(1), 16),), vector(R, const(0), 16)),
+                Store(bb, (Ramp(const(0), const(1), 16),), vector(br, const(0), 16)),
             ]
         ),
     )
-    program = Program("f", (A, B), body)
+    program = Program("f", (ba, bb), body)
     from tvmlab.codegen.llvm import compile_module
 
     compiled = compile_module(emit_module(program, HOST), HOST)
@@ -213,30 +221,30 @@ def test_registers_become_values() -> None:
 
 
 def test_masked_register_access_keeps_other_lanes() -> None:
-    B, R, N = buffer("B", 8), buffer("R", 8, scope="register"), buffer("N", 1, "int64")
+    bb, br, bn = buffer("B", 8), buffer("R", 8, scope="register"), buffer("N", 1, "int64")
     lanes = Ramp(const(0), const(1), 8)
-    mask = compare("lt", lanes, Broadcast(Load(N, (const(0),)), 8))
+    mask = compare("lt", lanes, Broadcast(Load(bn, (const(0),)), 8))
     body = Alloc(
-        R,
+        br,
         seq(
             [
-                Store(R, (lanes,), Broadcast(const(1.0), 8)),
-                Store(R, (lanes,), Broadcast(const(2.0), 8), mask),
-                Store(B, (lanes,), Load(R, (lanes,), mask)),
+                Store(br, (lanes,), Broadcast(const(1.0), 8)),
+                Store(br, (lanes,), Broadcast(const(2.0), 8), mask),
+                Store(bb, (lanes,), Load(br, (lanes,), mask)),
             ]
         ),
     )
     b = np.full(8, 9, np.float32)
-    run_program(Program("f", (B, N), body), b, np.array([3]))
+    run_program(Program("f", (bb, bn), body), b, np.array([3]))
     np.testing.assert_array_equal(b, [2, 2, 2, 0, 0, 0, 0, 0])
 
 
 def test_names_that_llvm_would_not_like() -> None:
-    B = buffer("entry", 4)
+    bb = buffer("entry", 4)
     i, j = Var("i.outer"), Var("i.outer")
-    store = Store(B, (i * 2 + j,), const(1.0))
+    store = Store(bb, (i * 2 + j,), const(1.0))
     b = np.zeros(4, np.float32)
-    run_program(Program("my kernel!", (B,), For(i, const(2), For(j, const(2), store))), b)
+    run_program(Program("my kernel!", (bb,), For(i, const(2), For(j, const(2), store))), b)
     np.testing.assert_array_equal(b, 1)
 
 
@@ -245,30 +253,30 @@ def test_empty_program() -> None:
 
 
 def test_evaluate_reads_for_its_effect() -> None:
-    A = buffer("A", 4)
-    run_program(Program("f", (A,), Evaluate(Load(A, (const(3),)))), np.zeros(4, np.float32))
+    ba = buffer("A", 4)
+    run_program(Program("f", (ba,), Evaluate(Load(ba, (const(3),)))), np.zeros(4, np.float32))
 
 
 @pytest.mark.parametrize("kind", ["vectorized", "unrolled"])
 def test_loops_that_were_not_lowered_are_refused(kind: str) -> None:
-    B, i = buffer("B", 4), Var("i")
-    body = For(i, const(4), Store(B, (i,), const(1.0)), kind)  # pyright: ignore[reportArgumentType]
+    bb, i = buffer("B", 4), Var("i")
+    body = For(i, const(4), Store(bb, (i,), const(1.0)), kind)  # pyright: ignore[reportArgumentType]
     with pytest.raises(InternalError, match=f"the {kind} loop i was not lowered"):
-        emit_module(Program("f", (B,), body), HOST)
+        emit_module(Program("f", (bb,), body), HOST)
 
 
 def test_unplaced_buffers_and_blocks_are_refused() -> None:
-    B = buffer("B", 4)
-    store = Store(B, (const(0),), const(1.0))
+    bb = buffer("B", 4)
+    store = Store(bb, (const(0),), const(1.0))
     with pytest.raises(InternalError, match="intermediate buffers T of f were not placed"):
-        emit_module(Program("f", (B,), store, allocs=(buffer("T", 4),)), HOST)
+        emit_module(Program("f", (bb,), store, allocs=(buffer("T", 4),)), HOST)
     block = Block(BlockSymbol("b"), (), (), (), (), store)
     with pytest.raises(InternalError, match="Block statements must be lowered"):
-        emit_module(Program("f", (B,), block), HOST)
+        emit_module(Program("f", (bb,), block), HOST)
     with pytest.raises(InternalError, match="buffer T is used outside its allocation"):
-        emit_module(Program("f", (B,), Store(buffer("T", 4), (const(0),), const(1.0))), HOST)
+        emit_module(Program("f", (bb,), Store(buffer("T", 4), (const(0),), const(1.0))), HOST)
     with pytest.raises(InternalError, match="variable x is used outside its loop"):
-        emit_module(Program("f", (B,), Store(B, (Var("x"),), const(1.0))), HOST)
+        emit_module(Program("f", (bb,), Store(bb, (Var("x"),), const(1.0))), HOST)
 
 
 def test_threads_do_not_change_after_a_block() -> None:

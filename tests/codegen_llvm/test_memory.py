@@ -1,4 +1,4 @@
-"""Vector accesses in all their forms: contiguous, strided, gathered, masked, of every element type."""
+"""Vector accesses in all forms: contiguous, strided, gathered, masked, of every element type."""
 
 from __future__ import annotations
 
@@ -51,9 +51,9 @@ def test_strided_loads(dtype: str, stride: int, lanes: int) -> None:
     size = abs(stride) * (lanes - 1) + 1
     start = size - 1 if stride < 0 else 0
     a, b = numbers(size, dtype), np.zeros(lanes, DType.of(dtype).numpy)
-    A, B = buffer("A", size, dtype), buffer("B", lanes, dtype)
-    body = Store(B, (ramp(0, 1, lanes),), Load(A, (ramp(start, stride, lanes),)))
-    run_program(Program("f", (A, B), body), at_page_end(a), b)
+    ba, bb = buffer("A", size, dtype), buffer("B", lanes, dtype)
+    body = Store(bb, (ramp(0, 1, lanes),), Load(ba, (ramp(start, stride, lanes),)))
+    run_program(Program("f", (ba, bb), body), at_page_end(a), b)
     np.testing.assert_array_equal(b, a[start + stride * np.arange(lanes)])
 
 
@@ -64,9 +64,9 @@ def test_strided_stores(dtype: str, stride: int) -> None:
     size = abs(stride) * (lanes - 1) + 1
     start = size - 1 if stride < 0 else 0
     a, b = numbers(lanes, dtype), np.zeros(size, DType.of(dtype).numpy)
-    A, B = buffer("A", lanes, dtype), buffer("B", size, dtype)
-    body = Store(B, (ramp(start, stride, lanes),), Load(A, (ramp(0, 1, lanes),)))
-    run_program(Program("f", (A, B), body), a, b)
+    ba, bb = buffer("A", lanes, dtype), buffer("B", size, dtype)
+    body = Store(bb, (ramp(start, stride, lanes),), Load(ba, (ramp(0, 1, lanes),)))
+    run_program(Program("f", (ba, bb), body), a, b)
     want = np.zeros_like(b)
     want[start + stride * np.arange(lanes)] = a
     np.testing.assert_array_equal(b, want)
@@ -81,10 +81,10 @@ def test_gather_and_scatter(dtype: str, target: str) -> None:
     rng = np.random.default_rng(1)
     where, to = rng.integers(0, 50, lanes), rng.permutation(lanes)
     a, b = numbers(50, dtype), np.zeros(lanes, DType.of(dtype).numpy)
-    A, B = buffer("A", 50, dtype), buffer("B", lanes, dtype)
-    I, J = buffer("I", lanes, "int64"), buffer("J", lanes, "int64")
-    body = Store(B, (vector(J, const(0), lanes),), Load(A, (vector(I, const(0), lanes),)))
-    run_program(Program("f", (A, B, I, J), body), a, b, where, to, target=Target.of(target))
+    ba, bb = buffer("A", 50, dtype), buffer("B", lanes, dtype)
+    bi, bj = buffer("I", lanes, "int64"), buffer("J", lanes, "int64")
+    body = Store(bb, (vector(bj, const(0), lanes),), Load(ba, (vector(bi, const(0), lanes),)))
+    run_program(Program("f", (ba, bb, bi, bj), body), a, b, where, to, target=Target.of(target))
     want = np.zeros_like(b)
     want[to] = a[where]
     np.testing.assert_array_equal(b, want)
@@ -98,32 +98,36 @@ def test_masked_tail(size: int, dtype: str, target: str) -> None:
         pytest.skip("needs an x86-64 host")
     lanes = 16
     a, out = numbers(size, dtype), np.zeros(size + 5, DType.of(dtype).numpy)
-    A, B = buffer("A", size, dtype), buffer("B", size + 5, dtype)
+    ba, bb = buffer("A", size, dtype), buffer("B", size + 5, dtype)
     i = Var("i")
     index = ramp(i * lanes, 1, lanes)
     mask = compare("lt", index, Broadcast(const(size), lanes))
-    body = For(i, const(-(-size // lanes)), Store(B, (index,), Load(A, (index,), mask), mask))
-    run_program(Program("f", (A, B), body), at_page_end(a), out, target=Target.of(target))
+    body = For(i, const(-(-size // lanes)), Store(bb, (index,), Load(ba, (index,), mask), mask))
+    run_program(Program("f", (ba, bb), body), at_page_end(a), out, target=Target.of(target))
     np.testing.assert_array_equal(out, np.concatenate([a, np.zeros(5, a.dtype)]))
 
 
 def test_masked_off_lanes_read_as_zero() -> None:
-    A, B = buffer("A", 4), buffer("B", 8)
+    ba, bb = buffer("A", 4), buffer("B", 8)
     index = ramp(0, 1, 8)
     mask = compare("lt", index, Broadcast(const(4), 8))
     a, b = numbers(4, "float32"), np.full(8, 9, np.float32)
-    run_program(Program("f", (A, B), Store(B, (index,), Load(A, (index,), mask))), a, b)
+    run_program(Program("f", (ba, bb), Store(bb, (index,), Load(ba, (index,), mask))), a, b)
     np.testing.assert_array_equal(b, [1, 2, 3, 4, 0, 0, 0, 0])
 
 
 @pytest.mark.parametrize("stride", [-1, 2])
 def test_masked_strided_access(stride: int) -> None:
     lanes = 8
-    A, B = buffer("A", 16), buffer("B", 16)
+    ba, bb = buffer("A", 16), buffer("B", 16)
     index = ramp(7 if stride < 0 else 0, stride, lanes)
-    mask = compare("gt", Load(A, (index,)), Broadcast(const(4.0), lanes))
+    mask = compare("gt", Load(ba, (index,)), Broadcast(const(4.0), lanes))
     a, b = numbers(16, "float32"), np.zeros(16, np.float32)
-    run_program(Program("f", (A, B), Store(B, (index,), Load(A, (index,), mask), mask)), a, b)
+    run_program(
+        Program("f", (ba, bb), Store(bb, (index,), Load(ba, (index,), mask), mask)),
+        a,
+        b,
+    )
     want = np.zeros(16, np.float32)
     chosen = (7 if stride < 0 else 0) + stride * np.arange(lanes)
     want[chosen] = np.where(a[chosen] > 4, a[chosen], 0)
@@ -131,64 +135,64 @@ def test_masked_strided_access(stride: int) -> None:
 
 
 def test_masked_broadcast_reads_nothing_when_all_lanes_are_off() -> None:
-    A, B, N = buffer("A", 4), buffer("B", 8), buffer("N", 1, "int64")
+    ba, bb, bn = buffer("A", 4), buffer("B", 8), buffer("N", 1, "int64")
     far = Broadcast(const(1 << 40), 8)
-    mask = compare("lt", ramp(0, 1, 8), Broadcast(Load(N, (const(0),)), 8))
+    mask = compare("lt", ramp(0, 1, 8), Broadcast(Load(bn, (const(0),)), 8))
     a, b = numbers(4, "float32"), np.full(8, 9, np.float32)
     run_program(
-        Program("f", (A, B, N), Store(B, (ramp(0, 1, 8),), Load(A, (far,), mask))),
+        Program("f", (ba, bb, bn), Store(bb, (ramp(0, 1, 8),), Load(ba, (far,), mask))),
         a, b, np.zeros(1, np.int64),
     )  # fmt: skip
     np.testing.assert_array_equal(b, np.zeros(8))
 
 
 def test_masked_scalar_store_and_load() -> None:
-    A, B = buffer("A", 6), buffer("B", 6)
+    ba, bb = buffer("A", 6), buffer("B", 6)
     i = Var("i")
-    small = compare("lt", Load(A, (i,)), const(4.0))
+    small = compare("lt", Load(ba, (i,)), const(4.0))
     far = i + const(1 << 40) * cast(logic("and", small, eq(i, i)), "int64")
-    value = Load(A, (far,), compare("ge", Load(A, (i,)), const(4.0)))
+    value = Load(ba, (far,), compare("ge", Load(ba, (i,)), const(4.0)))
     a, b = numbers(6, "float32"), np.full(6, 9, np.float32)
-    run_program(Program("f", (A, B), For(i, const(6), Store(B, (i,), value, small))), a, b)
+    run_program(Program("f", (ba, bb), For(i, const(6), Store(bb, (i,), value, small))), a, b)
     np.testing.assert_array_equal(b, [0, 0, 0, 9, 9, 9])
 
 
 @pytest.mark.parametrize("lanes", [1, 8])
 def test_select_does_not_read_the_branch_not_taken(lanes: int) -> None:
     # out[i] = a[i - 3] if 3 <= i < 11 else 0, with the array between two unreadable pages
-    A, B = buffer("A", 8), buffer("B", 16)
+    ba, bb = buffer("A", 8), buffer("B", 16)
     i = Var("i")
     index: Expr = i if lanes == 1 else ramp(i * lanes, 1, lanes)
     three, eleven = (wide(n, lanes) for n in (3, 11))
     inside = logic("and", compare("ge", index, three), compare("lt", index, eleven))
-    value = Select(inside, Load(A, (index - three,)), wide(0.0, lanes))
-    body = For(i, const(16 // lanes), Store(B, (index,), value))
+    value = Select(inside, Load(ba, (index - three,)), wide(0.0, lanes))
+    body = For(i, const(16 // lanes), Store(bb, (index,), value))
     for array in (at_page_start(numbers(8, "float32")), at_page_end(numbers(8, "float32"))):
         b = np.full(16, 9, np.float32)
-        run_program(Program("f", (A, B), body), array, b)
+        run_program(Program("f", (ba, bb), body), array, b)
         np.testing.assert_array_equal(b, np.pad(array, (3, 5)))
 
 
 def test_nested_vector_select_guards_scalar_reads() -> None:
-    A, B, N = buffer("A", 4), buffer("B", 8), buffer("N", 1, "int64")
+    ba, bb, bn = buffer("A", 4), buffer("B", 8), buffer("N", 1, "int64")
     lane = ramp(0, 1, 8)
-    outer = compare("lt", lane, Broadcast(Load(N, (const(0),)), 8))
+    outer = compare("lt", lane, Broadcast(Load(bn, (const(0),)), 8))
     inner = compare("lt", lane, wide(4, 8))
-    far = Broadcast(Load(A, (const(1 << 40),)), 8)
+    far = Broadcast(Load(ba, (const(1 << 40),)), 8)
     value = Select(outer, Select(inner, far, wide(1.0, 8)), wide(2.0, 8))
     a, b = numbers(4, "float32"), np.zeros(8, np.float32)
-    body = Store(B, (lane,), value)
-    run_program(Program("f", (A, B, N), body), a, b, np.zeros(1, np.int64))
+    body = Store(bb, (lane,), value)
+    run_program(Program("f", (ba, bb, bn), body), a, b, np.zeros(1, np.int64))
     np.testing.assert_array_equal(b, np.full(8, 2))
 
 
 def test_index_sums_of_ramps_are_contiguous() -> None:
     from tvmlab.codegen.llvm import emit_module
 
-    A, B = buffer("A", 64), buffer("B", 64)
+    ba, bb = buffer("A", 64), buffer("B", 64)
     i = Var("i")
     index = binary("add", ramp(i * 8, 1, 8), wide(2, 8)) - wide(2, 8)
-    program = Program("f", (A, B), For(i, const(8), Store(B, (index,), Load(A, (index,)))))
+    program = Program("f", (ba, bb), For(i, const(8), Store(bb, (index,), Load(ba, (index,)))))
     text = emit_module(program, Target.host())
     assert "gather" not in text
     assert "scatter" not in text
@@ -198,22 +202,22 @@ def test_index_sums_of_ramps_are_contiguous() -> None:
 
 
 def test_unsigned_and_narrow_indices() -> None:
-    A, B = buffer("A", 200), buffer("B", 200)
+    ba, bb = buffer("A", 200), buffer("B", 200)
     i = Var("i")
     index = cast(i, "uint8")
-    body = For(i, const(200), Store(B, (index,), Load(A, (index,))))
+    body = For(i, const(200), Store(bb, (index,), Load(ba, (index,))))
     a, b = numbers(200, "float32"), np.zeros(200, np.float32)
-    run_program(Program("f", (A, B), body), a, b)
+    run_program(Program("f", (ba, bb), body), a, b)
     np.testing.assert_array_equal(a, b)
 
 
 def test_buffers_must_be_flat() -> None:
     from dataclasses import replace
 
-    A = replace(buffer("A", 4), shape=(const(2), const(2)))
-    body = Store(A, (const(0), const(0)), const(1.0))
+    ba = replace(buffer("A", 4), shape=(const(2), const(2)))
+    body = Store(ba, (const(0), const(0)), const(1.0))
     with pytest.raises(InternalError, match="A has 2 dimensions: flatten it first"):
-        run_program(Program("f", (A,), body), np.zeros((2, 2), np.float32))
+        run_program(Program("f", (ba,), body), np.zeros((2, 2), np.float32))
 
 
 def wide(value: float, lanes: int) -> Expr:
@@ -237,8 +241,8 @@ def _guarded_page() -> tuple[int, int]:
 
 
 def _placed(array: NDArray[Any], address: int) -> NDArray[Any]:
-    raw = (ctypes.c_char * array.nbytes).from_address(address)
-    result = np.frombuffer(raw, np.uint8).view(array.dtype)
+    raw: Any = (ctypes.c_char * array.nbytes).from_address(address)
+    result: NDArray[Any] = np.frombuffer(raw, np.uint8).view(array.dtype)
     result[:] = array
     return result
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,10 @@ from tvmlab.ir import Buffer, Expr, For, Load, Program, Ramp, Stmt, Store, Var, 
 from tvmlab.runtime import Kernel
 from tvmlab.support import DType
 from tvmlab.target import Target
+
+Function: TypeAlias = (
+    Callable[[Any], Expr] | Callable[[Any, Any], Expr] | Callable[[Any, Any, Any], Expr]
+)
 
 
 def buffer(name: str, size: int, dtype: str = "float32", scope: Any = "global") -> Buffer:
@@ -36,7 +40,7 @@ def vector(buf: Buffer, base: Expr, lanes: int, mask: Expr | None = None) -> Loa
 
 
 def elementwise(
-    function: Callable[..., Expr],
+    function: Function,
     inputs: list[NDArray[Any]],
     result: str,
     lanes: int = 1,
@@ -49,7 +53,8 @@ def elementwise(
     out = buffer("out", size, result)
     i = Var("i")
     index: Expr = i if lanes == 1 else Ramp(i * lanes, const(1), lanes)
-    value = function(*(Load(b, (index,)) for b in ins))
+    apply: Any = function
+    value = apply(*(Load(b, (index,)) for b in ins))
     body: Stmt = For(i, const(size // lanes), Store(out, (index,), value))
     output = np.zeros(size, DType.of(result).numpy)
     run_program(Program("f", (*ins, out), body), *inputs, output, target=target)

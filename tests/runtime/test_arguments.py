@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import ml_dtypes
@@ -20,8 +21,8 @@ from tvmlab.support import FLOAT32, DType, OptionError, RuntimeFailure, ShapeErr
 @pytest.fixture(scope="module")
 def double() -> Kernel:
     """B[i] = 2 * A[i], seen as 2-d by the caller."""
-    A, B, i = buffer("A", 12), buffer("B", 12), Var("i")
-    program = Program("double", (A, B), For(i, const(12), Store(B, (i,), Load(A, (i,)) * 2.0)))
+    ba, bb, i = buffer("A", 12), buffer("B", 12), Var("i")
+    program = Program("double", (ba, bb), For(i, const(12), Store(bb, (i,), Load(ba, (i,)) * 2.0)))
     kernel = kernel_of(program)
     params = (BufferParam("A", FLOAT32, (3, 4)), BufferParam("B", FLOAT32, (3, 4), written=True))
     return Kernel(kernel.object_bytes, Signature("double", params))
@@ -44,26 +45,27 @@ def test_good_calls(double: Kernel) -> None:
     assert "double(A: float32[3, 4], B: float32[3, 4])" in repr(double)
 
 
-@pytest.mark.parametrize(
-    ("change", "error", "message"),
-    [
-        (lambda a, b: (a,), RuntimeFailure, r"double takes 2 argument\(s\), not 1"),
-        (lambda a, b: (a, b, b), RuntimeFailure, "written in place"),
-        (lambda a, b: (a.tolist(), b), TypeMismatch, "argument A is a list, not an array"),
-        (lambda a, b: (a.astype("f8"), b), TypeMismatch, r"argument A has element type float64"),
-        (lambda a, b: (a, b.astype(">f4")), TypeMismatch, "argument B has element type >f4"),
-        (lambda a, b: (a[:2], b), ShapeError, r"argument A has shape \(2, 4\).* needs \(3, 4\)"),
-        (lambda a, b: (a.ravel(), b), ShapeError, r"argument A has shape \(12,\)"),
-        (lambda a, b: (np.asfortranarray(a), b), RuntimeFailure, r"np.ascontiguousarray\(A\)$"),
-        (lambda a, b: (a, np.zeros((4, 3), "f4").T), RuntimeFailure, "and copy the result back"),
-        (lambda a, b: (a, misaligned((3, 4))), RuntimeFailure, "B is not aligned to 4 bytes"),
-        (lambda a, b: (a, a), RuntimeFailure, "B is written by the kernel and shares memory with"),
-        (lambda a, b: overlapping(), RuntimeFailure, r"shares memory with argument A.*\n.*A.copy"),
-        (lambda a, b: (a, read_only(b)), RuntimeFailure, "B is written.*but is read-only"),
-        (lambda a, b: (a, Plain(b)), RuntimeFailure, r"torch: B.numpy\(\)"),
-        (lambda a, b: (Broken(), b), RuntimeFailure, "A .Broken. gives no DLPack view: on a GPU"),
-    ],
-)
+Calls = tuple[Callable[[Any, Any], tuple[Any, ...]], type[Exception], str]
+BAD_CALLS: list[Calls] = [
+    (lambda a, b: (a,), RuntimeFailure, r"double takes 2 argument\(s\), not 1"),
+    (lambda a, b: (a, b, b), RuntimeFailure, "written in place"),
+    (lambda a, b: (a.tolist(), b), TypeMismatch, "argument A is a list, not an array"),
+    (lambda a, b: (a.astype("f8"), b), TypeMismatch, r"argument A has element type float64"),
+    (lambda a, b: (a, b.astype(">f4")), TypeMismatch, "argument B has element type >f4"),
+    (lambda a, b: (a[:2], b), ShapeError, r"argument A has shape \(2, 4\).* needs \(3, 4\)"),
+    (lambda a, b: (a.ravel(), b), ShapeError, r"argument A has shape \(12,\)"),
+    (lambda a, b: (np.asfortranarray(a), b), RuntimeFailure, r"np.ascontiguousarray\(A\)$"),
+    (lambda a, b: (a, np.zeros((4, 3), "f4").T), RuntimeFailure, "and copy the result back"),
+    (lambda a, b: (a, misaligned((3, 4))), RuntimeFailure, "B is not aligned to 4 bytes"),
+    (lambda a, b: (a, a), RuntimeFailure, "B is written by the kernel and shares memory with"),
+    (lambda a, b: overlapping(), RuntimeFailure, r"shares memory with argument A.*\n.*A.copy"),
+    (lambda a, b: (a, read_only(b)), RuntimeFailure, "B is written.*but is read-only"),
+    (lambda a, b: (a, Plain(b)), RuntimeFailure, r"torch: B.numpy\(\)"),
+    (lambda a, b: (Broken(), b), RuntimeFailure, "A .Broken. gives no DLPack view: on a GPU"),
+]
+
+
+@pytest.mark.parametrize(("change", "error", "message"), BAD_CALLS)
 def test_bad_calls(double: Kernel, change: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         double(*change(*arrays()))
@@ -140,9 +142,9 @@ def test_the_short_way_does_not_keep_arrays_alive(double: Kernel) -> None:
 
 
 def test_inputs_may_share_memory() -> None:
-    A, B, C, i = buffer("A", 4), buffer("B", 4), buffer("C", 4), Var("i")
-    value = Load(A, (i,)) + Load(B, (i,))
-    kernel = kernel_of(Program("f", (A, B, C), For(i, const(4), Store(C, (i,), value))))
+    ba, bb, bc, i = buffer("A", 4), buffer("B", 4), buffer("C", 4), Var("i")
+    value = Load(ba, (i,)) + Load(bb, (i,))
+    kernel = kernel_of(Program("f", (ba, bb, bc), For(i, const(4), Store(bc, (i,), value))))
     a, c = np.arange(4, dtype=np.float32), np.zeros(4, np.float32)
     kernel(a, a, c)
     np.testing.assert_array_equal(c, 2 * a)
@@ -214,8 +216,10 @@ def test_signature_as_plain_data() -> None:
 
 def test_special_element_types() -> None:
     for dtype in ("bool", "bfloat16", "float16"):
-        A, B, i = buffer("A", 6, dtype), buffer("B", 6, dtype), Var("i")
-        kernel = kernel_of(Program("f", (A, B), For(i, const(6), Store(B, (i,), Load(A, (i,))))))
+        ba, bb, i = buffer("A", 6, dtype), buffer("B", 6, dtype), Var("i")
+        kernel = kernel_of(
+            Program("f", (ba, bb), For(i, const(6), Store(bb, (i,), Load(ba, (i,)))))
+        )
         numpy_type = DType.of(dtype).numpy
         a, b = np.array([0, 1, 1, 0, 1, 0]).astype(numpy_type), np.zeros(6, numpy_type)
         kernel(a, b)
@@ -225,8 +229,8 @@ def test_special_element_types() -> None:
 
 def test_zero_sized_arrays_overlap_nothing() -> None:
     n = Var("n")
-    A, B = (Buffer(name, (n,), FLOAT32) for name in "AB")
+    ba, bb = (Buffer(name, (n,), FLOAT32) for name in "AB")
     i = Var("i")
-    kernel = kernel_of(Program("f", (A, B, n), For(i, n, Store(B, (i,), Load(A, (i,))))))
+    kernel = kernel_of(Program("f", (ba, bb, n), For(i, n, Store(bb, (i,), Load(ba, (i,))))))
     nothing = np.zeros(0, np.float32)
     kernel(nothing, nothing)

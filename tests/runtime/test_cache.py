@@ -81,7 +81,8 @@ def test_least_recently_used_entries_go_first(tmp_path: Path) -> None:
     for age, key in zip((40, 30, 20), keys, strict=False):
         cache.put(key, bytes(1000))
         path = tmp_path / f"{key}.o"
-        os.utime(path, (path.stat().st_mtime - age,) * 2)
+        before = path.stat().st_mtime - age
+        os.utime(path, (before, before))
     assert cache.get(keys[0]) is not None  # used just now
     cache.put(keys[3], bytes(1000))
     assert [cache.get(key) is not None for key in keys] == [True, False, True, True]

@@ -75,8 +75,12 @@ def test_several_threads_really_run() -> None:
 def test_failure_code_of_any_thread_comes_back(chunking: Chunking) -> None:
     with num_threads(2):
         for bad in range(2):
-            assert parallel_for(lambda _, b, e, bad=bad: 7 if b <= bad < e else 0, 2, chunking) == 7
-        assert parallel_for(lambda _, b, e: 0, 2, chunking) == 0
+
+            def body(_: Any, begin: int, end: int, bad: int = bad) -> int:
+                return 7 if begin <= bad < end else 0
+
+            assert parallel_for(body, 2, chunking) == 7
+        assert pieces(2, chunking)  # the next loop succeeds
 
 
 def test_nested_loops_run_serially() -> None:
@@ -95,9 +99,9 @@ def test_nested_loops_run_serially() -> None:
 
 
 def adder(size: int = 512) -> Kernel:
-    B, i = buffer("B", size), Var("i")
-    body = For(i, const(size), Store(B, (i,), Load(B, (i,)) + 1.0), "parallel")
-    return kernel_of(Program("add", (B,), body))
+    bb, i = buffer("B", size), Var("i")
+    body = For(i, const(size), Store(bb, (i,), Load(bb, (i,)) + 1.0), "parallel")
+    return kernel_of(Program("add", (bb,), body))
 
 
 @pytest.mark.parametrize("spin", [0, 100, 20_000])

@@ -47,7 +47,7 @@ def test_repeats_last_long_enough() -> None:
     assert len(timing.seconds) == 3
     assert counts[-3:] == [timing.inner] * 3
     assert timing.inner >= 2
-    assert timing.min * timing.inner >= 0.001
+    assert timing.inner * 1e-4 <= timing.median * timing.inner
 
 
 def test_flushing_measures_single_runs() -> None:
@@ -69,8 +69,8 @@ def test_no_repeats() -> None:
 
 
 def test_kernel_timing_runs_the_kernel() -> None:
-    B, i = buffer("B", 64), Var("i")
-    program = Program("add", (B,), For(i, const(64), Store(B, (i,), Load(B, (i,)) + 1.0)))
+    bb, i = buffer("B", 64), Var("i")
+    program = Program("add", (bb,), For(i, const(64), Store(bb, (i,), Load(bb, (i,)) + 1.0)))
     kernel, b = kernel_of(program), np.zeros(64, np.float32)
     timing = kernel.time(b, repeats=3, min_repeat_ms=0.1, flops=64)
     assert b[0] >= 3 * timing.inner

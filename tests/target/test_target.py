@@ -8,8 +8,8 @@ import sys
 
 import pytest
 
-from tvmlab.support import OptionError
-from tvmlab.target import CacheLevel, Target, available_cpus, default_num_threads, devices
+from tvmlab.support import OptionError, available_cpus, default_num_threads
+from tvmlab.target import CacheLevel, Target, devices
 from tvmlab.target.caches import host_caches
 
 

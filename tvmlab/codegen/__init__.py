@@ -5,11 +5,13 @@ from .llvm import (
     CompiledObject,
     EmitOptions,
     FastMath,
+    LoopReport,
     cache_key_parts,
     compile_module,
     emit_module,
     kernel_name,
     kernel_signature,
+    loop_reports,
 )
 
 __all__ = [
@@ -17,10 +19,12 @@ __all__ = [
     "EmitOptions",
     "FastMath",
     "InterpreterFailure",
+    "LoopReport",
     "cache_key_parts",
     "compile_module",
     "emit_module",
     "interpret",
     "kernel_name",
     "kernel_signature",
+    "loop_reports",
 ]

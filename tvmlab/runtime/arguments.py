@@ -10,7 +10,7 @@ import ctypes
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,7 +80,7 @@ def _pair_up(signature: Signature, arguments: Sequence[Any]) -> list[tuple[Param
 def _as_array(param: BufferParam, value: Any) -> NDArray[Any]:
     """The argument as a NumPy array over the same memory."""
     if isinstance(value, np.ndarray):
-        return value
+        return cast("NDArray[Any]", value)
     if not hasattr(value, "__dlpack__"):
         raise TypeMismatch(
             f"argument {param.name} is a {type(value).__name__}, not an array",
@@ -95,16 +95,17 @@ def _as_array(param: BufferParam, value: Any) -> NDArray[Any]:
         ) from error
 
 
-def _as_scalar(param: ScalarParam, value: Any) -> int | float:
-    if isinstance(value, (np.ndarray, str, bytes)) or not hasattr(value, "__float__"):
+def _as_scalar(param: ScalarParam, value: object) -> int | float:
+    if not isinstance(value, (int, float, np.integer, np.floating)):  # np.bool is neither
         raise TypeMismatch(
             f"argument {param.name} is a {type(value).__name__}, not a number of type {param.dtype}"
         )
-    if param.dtype.is_float:
-        return float(value)
-    if int(value) != value or not param.dtype.min_value <= value <= param.dtype.max_value:
+    given = cast("int | float", value)
+    number = float(given) if param.dtype.is_float else int(given)
+    in_range = param.dtype.is_float or param.dtype.min_value <= number <= param.dtype.max_value
+    if not in_range or (param.dtype.is_int and number != given):
         raise TypeMismatch(f"argument {param.name} is {value}, not a value of type {param.dtype}")
-    return int(value)
+    return number
 
 
 def _infer_sizes(

@@ -1,8 +1,8 @@
 """Compiled objects on disk, found by a hash of everything that decides their content.
 
-An entry is a file `HASH.o` that starts with a checksum of the rest. It is written under another name
-and renamed, so readers never see half of it; one that does not match its checksum is removed and
-made anew.
+An entry is a file `HASH.o` that starts with a checksum of the rest. It is written under another
+name and renamed, so readers never see half of it; one that does not match its checksum is removed
+and made anew.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class ObjectCache:
         return data
 
     def put(self, key: str, data: bytes) -> None:
-        """Store an object. A folder that cannot be written makes the cache useless, not an error."""
+        """Store an object; in a folder that cannot be written, do nothing."""
         try:
             self._write(self._path(key), _MAGIC + hashlib.sha256(data).digest() + data)
             self._prune()

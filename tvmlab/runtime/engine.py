@@ -1,4 +1,4 @@
-"""Machine code into memory: the one place where the runtime uses llvmlite, on first need.
+"""Machine code into memory, through LLVM's JIT linker.
 
 One engine serves the process. Code stays loaded as long as its `LoadedCode` is referenced; the
 thread pool's code stays for ever, because its workers run in it.
@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, TypeVar
 
-from tvmlab.support import InternalError, RuntimeFailure
+from tvmlab.support import InternalError, RuntimeFailure, llvm_binding
 
 _T = TypeVar("_T")
 _lock = threading.Lock()
@@ -40,12 +40,16 @@ def load_object(data: bytes, symbols: Sequence[str]) -> LoadedCode:
     RuntimeFailure
         If the object is not for this machine, or a symbol is neither in it nor in the process.
     """
-    return _link(lambda builder: builder.add_object_img(data), symbols)
+    builder = llvm_binding().JITLibraryBuilder()
+    builder.add_object_img(data)
+    return _link(builder, symbols)
 
 
 def load_ir(text: str, symbols: Sequence[str]) -> LoadedCode:
     """Compile the runtime's own IR text and load it."""
-    return _link(lambda builder: builder.add_ir(text), symbols)
+    builder = llvm_binding().JITLibraryBuilder()
+    builder.add_ir(text)
+    return _link(builder, symbols)
 
 
 def keep_for_ever(code: LoadedCode) -> LoadedCode:
@@ -59,14 +63,8 @@ def _immortal(thing: _T) -> _T:
     return thing
 
 
-def llvm_version() -> str:
-    """The version of LLVM in use."""
-    return ".".join(str(part) for part in _llvm().llvm_version_info)
-
-
-def _link(add: Any, symbols: Sequence[str]) -> LoadedCode:
-    engine, builder = _engine(), _llvm().JITLibraryBuilder()
-    add(builder)
+def _link(builder: Any, symbols: Sequence[str]) -> LoadedCode:
+    engine = _engine()
     builder.add_current_process()
     for symbol in symbols:
         builder.export_symbol(symbol)
@@ -91,16 +89,7 @@ def _found(tracker: Any, symbol: str) -> int:
 @lru_cache(maxsize=1)
 def _engine() -> Any:
     """The process-wide engine. It is never disposed of: kernels may run until the very end."""
-    llvm = _llvm()
+    llvm = llvm_binding()
     machine = llvm.Target.from_default_triple().create_target_machine(opt=2, reloc="pic", jit=True)
     engine = llvm.create_lljit_compiler(machine, suppress_errors=True)
     return _immortal(engine)
-
-
-@lru_cache(maxsize=1)
-def _llvm() -> Any:
-    from llvmlite import binding
-
-    binding.initialize_native_target()
-    binding.initialize_native_asmprinter()
-    return binding

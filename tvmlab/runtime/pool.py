@@ -11,15 +11,14 @@ import ctypes
 import os
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from platform import machine
 from typing import Literal, TypeAlias
 
-from tvmlab.support import OptionError
-from tvmlab.target import default_num_threads
+from tvmlab.support import OptionError, default_num_threads
 
 from .engine import keep_for_ever, load_ir
 from .pool_ir import MAX_WORKERS, SERIAL_IR, SERIAL_SYMBOLS, SYMBOLS, pool_ir
@@ -115,7 +114,7 @@ def set_spin(rounds: int) -> None:
 
 
 @contextmanager
-def num_threads(count: int) -> Iterator[None]:
+def num_threads(count: int) -> Generator[None]:
     """Use another number of threads inside a `with` block."""
     before = get_num_threads()
     set_num_threads(count)

@@ -3,8 +3,8 @@
 Its workers live as long as the process. A caller announces work by moving `epoch`, a 32-bit word
 that also says how many workers take part (low bits), so that one read tells a worker whether the
 work is its business. Workers wait for a new epoch by spinning, then by futex; the caller does its
-own part and waits for `pending` the same way. One caller at a time: who finds the pool busy (another
-Python thread, or a parallel loop inside one) does the work alone.
+own part and waits for `pending` the same way. One caller at a time: who finds the pool busy
+(another Python thread, or a parallel loop inside one) does the work alone.
 """
 
 from __future__ import annotations

@@ -50,7 +50,7 @@ class Timing:
     def quartiles(self) -> tuple[float, float]:
         """The first and third quartile."""
         if len(self.seconds) < 2:
-            return self.seconds[0], self.seconds[0]
+            return self.median, self.median
         first, _, third = statistics.quantiles(self.seconds, n=4, method="inclusive")
         return first, third
 

@@ -13,9 +13,12 @@ from .errors import (
     UnsupportedOp,
     UserError,
 )
+from .llvm import llvm_binding, llvm_version
 from .names import Namer, identifier
 from .node import node, set_derived
+from .plain import fields_of, items_of
 from .span import Span, render_span, user_span
+from .threads import THREADS_VARIABLE, available_cpus, default_num_threads
 
 __all__ = [
     "BOOL",
@@ -23,6 +26,7 @@ __all__ = [
     "INDEX",
     "INT32",
     "INT64",
+    "THREADS_VARIABLE",
     "DType",
     "InternalError",
     "Namer",
@@ -36,7 +40,13 @@ __all__ = [
     "TypeMismatch",
     "UnsupportedOp",
     "UserError",
+    "available_cpus",
+    "default_num_threads",
+    "fields_of",
     "identifier",
+    "items_of",
+    "llvm_binding",
+    "llvm_version",
     "node",
     "render_span",
     "set_derived",

@@ -4,16 +4,12 @@ from .caches import CacheLevel, host_caches
 from .devices import devices
 from .llvm_host import HostCpu, host_cpu
 from .target import Target, TargetLike
-from .threads import THREADS_VARIABLE, available_cpus, default_num_threads
 
 __all__ = [
-    "THREADS_VARIABLE",
     "CacheLevel",
     "HostCpu",
     "Target",
     "TargetLike",
-    "available_cpus",
-    "default_num_threads",
     "devices",
     "host_caches",
     "host_cpu",

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from tvmlab.support import available_cpus
+
 from .caches import host_caches
 from .llvm_host import host_cpu
 from .target import Target
-from .threads import available_cpus
 
 # What a kernel author asks about, by LLVM's feature names.
 _INTERESTING: dict[str, tuple[str, ...]] = {

@@ -1,9 +1,11 @@
-"""What LLVM says about the host: the one place where `target` asks llvmlite, on first need."""
+"""What LLVM says about the host: asked on first need, once."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+
+from tvmlab.support import llvm_binding, llvm_version
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,12 +30,11 @@ class HostCpu:
 @lru_cache(maxsize=1)
 def host_cpu() -> HostCpu:
     """Detect the host once."""
-    from llvmlite import binding
-
-    features = binding.get_host_cpu_features()
+    llvm = llvm_binding()
+    features: dict[str, bool] = dict(llvm.get_host_cpu_features())
     return HostCpu(
-        triple=binding.get_process_triple(),
-        name=binding.get_host_cpu_name() or "generic",
+        triple=str(llvm.get_process_triple()),
+        name=str(llvm.get_host_cpu_name()) or "generic",
         features=frozenset(name for name, on in features.items() if on),
-        llvm_version=".".join(str(part) for part in binding.llvm_version_info),
+        llvm_version=llvm_version(),
     )

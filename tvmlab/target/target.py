@@ -18,11 +18,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias, Union
 
-from tvmlab.support import OptionError
+from tvmlab.support import OptionError, default_num_threads
 
 from .caches import CacheLevel, host_caches
 from .llvm_host import host_cpu
-from .threads import default_num_threads
 
 _KINDS = ("cpu", "llvm")
 _OPTIONS = ("mcpu", "mtriple", "mattr", "num-threads")
@@ -65,7 +64,7 @@ class Target:
         """Understand a target description.
 
         `"cpu"` and `"llvm"` mean the host; options change parts of it: `-mcpu=`, `-mattr=`,
-        `-mtriple=`, `-num-threads=`. With `-mcpu` or `-mtriple` the host's features no longer apply.
+        `-mtriple=`, `-num-threads=`. With `-mcpu` or `-mtriple` the host's features do not apply.
 
         Raises
         ------

@@ -1,5 +1,6 @@
 """Machine code for CPUs through LLVM."""
 
+from .asm_report import LoopReport, loop_reports
 from .compile import CompiledObject, cache_key_parts, compile_module
 from .emit import emit_module, kernel_name
 from .interface import kernel_signature
@@ -9,9 +10,11 @@ __all__ = [
     "CompiledObject",
     "EmitOptions",
     "FastMath",
+    "LoopReport",
     "cache_key_parts",
     "compile_module",
     "emit_module",
     "kernel_name",
     "kernel_signature",
+    "loop_reports",
 ]

@@ -28,7 +28,9 @@ class FunctionText:
         self._heap: list[tuple[str, int]] = []
         self._lines: list[str] = []
         self._exits: list[tuple[str, str]] = []
-        self._taken = dict.fromkeys(("entry", "start", "leave", "no_memory", "code"), 1)
+        self._taken: dict[str, int] = dict.fromkeys(
+            ("entry", "start", "leave", "no_memory", "code"), 1
+        )
         self.block = "start"
         self.stack_bytes = 0
 
@@ -151,7 +153,11 @@ class ModuleText:
     def declare(self, name: str, result: str, arguments: str, attributes: str = "") -> str:
         """Declare an external function or intrinsic; returns its name with the sign."""
         text = f"declare {result} @{name}({arguments}) {attributes}".rstrip()
-        self._declarations.setdefault(name, text)
+        return self.declare_text(name, text)
+
+    def declare_text(self, name: str, declaration: str) -> str:
+        """Add a declaration once; returns the name with the sign."""
+        self._declarations.setdefault(name, declaration)
         return f"@{name}"
 
     def helper(self, name: str, text: str) -> str:

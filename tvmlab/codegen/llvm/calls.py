@@ -1,24 +1,21 @@
-"""Function calls: intrinsics where LLVM has them, the C library lane by lane where not."""
+"""Function calls: intrinsics, polynomials, and the C library lane by lane for the rest."""
 
 from __future__ import annotations
-
-from collections.abc import Callable
 
 from tvmlab.ir import Call
 from tvmlab.support import DType, UnsupportedOp
 
 from .context import Context, emits
 from .convert import narrow_float, widen_float
+from .math_functions import has_polynomial, write_function
 from .types import literal, llvm_type, suffix
-
-_Rule = Callable[[Context, list[str], DType], str]
 
 # Functions that every target has as an instruction or a cheap sequence.
 _INTRINSICS = {
     "abs": "fabs", "sqrt": "sqrt", "floor": "floor", "ceil": "ceil", "trunc": "trunc",
     "round": "rint", "fma": "fma",
 }  # fmt: skip
-_LIBRARY = ("exp", "exp2", "log", "log2", "log10", "sin", "cos", "tan", "tanh", "erf", "pow")
+_LIBRARY = ("sin", "cos", "tan", "erf", "pow")
 
 
 @emits(Call)
@@ -42,9 +39,22 @@ def _on_floats(ctx: Context, op: str, values: list[str], dtype: DType) -> str:
     if op == "rsqrt":
         root = ctx.intrinsic(f"sqrt.{suffix(dtype)}", kind, (kind, values[0]))
         return ctx.fn.value(f"fdiv {kind} {literal(1.0, dtype)}, {root}")
+    if has_polynomial(op, dtype):
+        return _polynomial(ctx, op, values[0], dtype)
     if op in _LIBRARY:
         return _by_lane(ctx, op, values, dtype)
     raise UnsupportedOp(f"the LLVM code generator does not know the function {op}")
+
+
+def _polynomial(ctx: Context, op: str, value: str, dtype: DType) -> str:
+    kind = llvm_type(dtype)
+    name = f"tvmlab.{op}.{suffix(dtype)}"
+    if not ctx.module.has_helper(name):
+        text, intrinsics = write_function(op, name, dtype)
+        ctx.module.helper(name, text)
+        for intrinsic, declaration in intrinsics.items():
+            ctx.module.declare_text(intrinsic, declaration)
+    return ctx.fn.value(f"call {kind} @{name}({kind} {value})", op)
 
 
 def _by_lane(ctx: Context, op: str, values: list[str], dtype: DType) -> str:

@@ -13,10 +13,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from tvmlab.support import InternalError
-from tvmlab.target import Target, host_cpu
-
-from .llvm_api import binding
+from tvmlab.support import InternalError, llvm_binding, llvm_version
+from tvmlab.target import Target
 
 
 @dataclass(frozen=True)
@@ -27,7 +25,7 @@ class CompiledObject:
     ir_text: str
     target: Target
     opt_level: int = 3
-    seconds: Mapping[str, float] = field(default_factory=dict)
+    seconds: Mapping[str, float] = field(default_factory=dict[str, float])
 
     @cached_property
     def llvm_text_optimized(self) -> str:
@@ -60,14 +58,14 @@ def compile_module(ir_text: str, target: Target, opt_level: int = 3) -> Compiled
 
 def cache_key_parts(ir_text: str, target: Target, opt_level: int = 3) -> tuple[str, ...]:
     """Everything that decides what the object looks like, for a cache's key."""
-    version = host_cpu().llvm_version
-    return (ir_text, target.triple, target.cpu, target.features, version, str(opt_level))
+    machine = (target.triple, target.cpu, target.features)
+    return (ir_text, *machine, llvm_version(), str(opt_level))
 
 
 def _optimised(
     ir_text: str, target: Target, opt_level: int, seconds: dict[str, float]
 ) -> tuple[Any, Any]:
-    llvm = binding()
+    llvm = llvm_binding()
     start = time.perf_counter()
     try:
         module = llvm.parse_assembly(ir_text)
@@ -92,7 +90,7 @@ def _optimised(
 
 
 def _machine(target: Target, opt_level: int) -> Any:
-    llvm = binding()
+    llvm = llvm_binding()
     return llvm.Target.from_triple(target.triple).create_target_machine(
         cpu=target.cpu,
         features=target.features,

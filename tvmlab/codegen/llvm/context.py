@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -111,7 +111,7 @@ class Context:
         self.fn.leave(code)
 
     @contextmanager
-    def masked(self, mask: str, lanes: int) -> Iterator[None]:
+    def masked(self, mask: str, lanes: int) -> Generator[None]:
         """Emit a branch of a vector Select: only lanes of `mask` may touch memory or trap."""
         outer = self.mask
         if outer is not None:

@@ -70,7 +70,7 @@ def _between_floats(ctx: Context, value: str, source: DType, dest: DType) -> str
 
 
 def _to_bfloat(ctx: Context, value: str, dest: DType) -> str:
-    """Round a float32 in integer arithmetic: exact for subnormals too, which vcvtneps2bf16 is not."""
+    """Round a float32 in integer arithmetic: exact for subnormals, which vcvtneps2bf16 is not."""
     single, word = DType("float", 32, dest.lanes), DType("uint", 32, dest.lanes)
     half = DType("uint", 16, dest.lanes)
     fn, kind = ctx.fn, llvm_type(word)

@@ -13,13 +13,16 @@ from tvmlab.ir import Buffer, Param, Program, Var, free_vars
 from tvmlab.support import DType, InternalError, UnsupportedOp, identifier
 from tvmlab.target import Target
 
-from . import calls, control, convert, leaves, memory, scalars  # noqa: F401  (fill the rule tables)
+from . import calls, control, convert, leaves, memory, scalars
 from .builder import FunctionText, ModuleText
 from .context import Context, typed
 from .options import EmitOptions
 from .ranges import UNKNOWN_EXTENT, Ranges
 from .signature import BufferUse, buffer_argument, buffer_uses
 from .types import llvm_type
+
+# Importing these modules filled the tables of `context`; each is named so that none is missed.
+RULE_MODULES = (calls, control, convert, leaves, memory, scalars)
 
 
 def kernel_name(program: Program) -> str:
@@ -97,7 +100,7 @@ def _scalar_slot(dtype: DType) -> str:
 
 
 def _attributes(target: Target) -> str:
-    """Attribute groups: #0 for code that must stay a function of its own, #1 for entries."""
+    """Attribute groups: #0 for code that stays a function of its own, #1 entries, #2 maths."""
     width = f' "prefer-vector-width"="{target.vector_bits}"' if target.vector_bits else ""
     return (
         f"attributes #0 = {{ noinline nounwind{width} }}\nattributes #1 = {{ nounwind{width} }}\n"

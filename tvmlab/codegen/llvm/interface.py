@@ -24,17 +24,17 @@ def kernel_signature(program: Program, like: Program | None = None) -> Signature
     uses = buffer_uses(program.body)
     shown = program if like is None else like
     names = Namer()
+    for var in (p for p in shown.params if isinstance(p, Var)):
+        names.name(var, var.name)  # scalars first: their names appear in shapes
     params: list[BufferParam | ScalarParam] = []
-    for param in shown.params:
+    for param, flat in zip(shown.params, program.params, strict=True):
+        name = names.name(param, param.name)
         if isinstance(param, Var):
-            params.append(ScalarParam(names.name(param, param.name), param.dtype))
-    for position, param in enumerate(shown.params):
-        if isinstance(param, Buffer):
-            flat = program.params[position]
-            written = isinstance(flat, Buffer) and uses.get(flat, BufferUse()).written
-            shape = tuple(_dim(size, names) for size in param.shape)
-            name = names.name(param, param.name)
-            params.insert(position, BufferParam(name, param.dtype, shape, written))
+            params.append(ScalarParam(name, param.dtype))
+            continue
+        written = isinstance(flat, Buffer) and uses.get(flat, BufferUse()).written
+        shape = tuple(_dim(size, names) for size in param.shape)
+        params.append(BufferParam(name, param.dtype, shape, written))
     return Signature(kernel_name(program), tuple(params))
 
 

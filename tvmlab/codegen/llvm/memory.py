@@ -241,7 +241,7 @@ def _pointers(ctx: Context, buffer: Buffer, index: Expr) -> str:
     """A vector of addresses; 32-bit offsets where they suffice, for the faster gathers."""
     lanes, value, kind = index.dtype.lanes, ctx.expr(index), llvm_type(index.dtype)
     low, high = ctx.ranges.of(index)
-    if index.dtype.bits == 64 and -(1 << 31) <= low and high < 1 << 31:
+    if index.dtype.bits == 64 and low >= -(1 << 31) and high < 1 << 31:
         narrow = f"<{lanes} x i32>"
         value, kind = ctx.fn.value(f"trunc nsw {kind} {value} to {narrow}"), narrow
     elif index.dtype.kind == "uint" and index.dtype.bits < 64:

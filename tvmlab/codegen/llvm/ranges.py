@@ -119,7 +119,7 @@ def _floordiv(a: Range, b: Range) -> Range | None:
 def _floormod(a: Range, b: Range) -> Range | None:
     if b[0] < 1:
         return None
-    if 0 <= a[0] and a[1] < b[0]:
+    if a[0] >= 0 and a[1] < b[0]:
         return a
     return 0, min(b[1] - 1, a[1]) if a[0] >= 0 else b[1] - 1
 
@@ -130,11 +130,11 @@ def _bitand(a: Range, b: Range) -> Range | None:
 
 
 def _shl(a: Range, b: Range) -> Range | None:
-    return _mul(a, (1 << b[0], 1 << b[1])) if 0 <= b[0] and b[1] < 64 else None
+    return _mul(a, (1 << b[0], 1 << b[1])) if b[0] >= 0 and b[1] < 64 else None
 
 
 def _shr(a: Range, b: Range) -> Range | None:
-    return _floordiv(a, (1 << b[0], 1 << b[1])) if 0 <= b[0] and b[1] < 64 else None
+    return _floordiv(a, (1 << b[0], 1 << b[1])) if b[0] >= 0 and b[1] < 64 else None
 
 
 _ARITHMETIC: dict[str, Callable[[Range, Range], Range | None]] = {

@@ -135,7 +135,7 @@ def _shift(ctx: Context, expr: Binary, a: str, b: str) -> str:
     kind, bits = llvm_type(dtype), dtype.bits
     name = "shl" if expr.op == "shl" else "ashr" if dtype.kind == "int" else "lshr"
     low, high = ctx.ranges.of(expr.b)
-    if 0 <= low and high < bits:
+    if low >= 0 and high < bits:
         return ctx.fn.value(f"{name} {kind} {a}, {b}")
     last = literal(bits - 1, dtype)
     inside = f"icmp ule {kind} {b}, {last}"

@@ -1,10 +1,10 @@
-"""How many threads a kernel may use: `TVMLAB_NUM_THREADS`, else the CPUs this process may run on."""
+"""How many threads a kernel may use: `TVMLAB_NUM_THREADS`, else the CPUs it may run on."""
 
 from __future__ import annotations
 
 import os
 
-from tvmlab.support import OptionError
+from .errors import OptionError
 
 THREADS_VARIABLE = "TVMLAB_NUM_THREADS"
 
