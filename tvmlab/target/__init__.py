@@ -1,15 +1,20 @@
 """Descriptions of the machines that code is generated for."""
 
+from tvmlab.support import THREADS_VARIABLE, available_cpus, default_num_threads
+
 from .caches import CacheLevel, host_caches
 from .devices import devices
 from .llvm_host import HostCpu, host_cpu
 from .target import Target, TargetLike
 
 __all__ = [
+    "THREADS_VARIABLE",
     "CacheLevel",
     "HostCpu",
     "Target",
     "TargetLike",
+    "available_cpus",
+    "default_num_threads",
     "devices",
     "host_caches",
     "host_cpu",
