@@ -256,6 +256,25 @@ def test_unknown_operation_is_refused() -> None:
         elementwise(op("sub"), [a, a], "bool")
 
 
+@pytest.mark.parametrize("lanes", [1, 16])
+@pytest.mark.parametrize("spec", ["cpu", "llvm -mcpu=x86-64-v2"])
+def test_every_half_survives_widening_and_narrowing(spec: str, lanes: int) -> None:
+    target = Target.of(spec)
+    if not target.arch.startswith("x86_64"):
+        pytest.skip("needs an x86-64 host")
+    halves = np.arange(1 << 16, dtype=np.uint32).astype(np.uint16).view(np.float16)
+    single = DType("float", 32, lanes)
+    wide = elementwise(lambda x: cast(x, single), [halves], "float32", lanes, target)
+    # All halves, what lies in the middle between two, and the neighbours of both.
+    with np.errstate(all="ignore"):
+        same(wide, halves.astype(np.float32))
+        middle = (wide + np.roll(wide, -1)) / 2
+        values = np.concatenate([wide, middle, *(np.nextafter(middle, s) for s in (-9e9, 9e9))])
+        want = values.astype(np.float16)
+    half = DType("float", 16, lanes)
+    same(elementwise(lambda x: cast(x, half), [values], "float16", lanes, target), want)
+
+
 @pytest.mark.parametrize("spec", ["llvm -mcpu=x86-64-v3", "llvm -mcpu=x86-64-v2"])
 def test_narrower_machines_run_wide_vectors(spec: str) -> None:
     target = Target.of(spec)

@@ -1,7 +1,7 @@
 """Arithmetic, comparisons, logic: every `Binary`, `Compare`, `Logic`, `Not`, for any lane count.
 
 float16 and bfloat16 are computed in float32 and rounded after each operation, which gives the
-correctly rounded result of `+ - * /`, unless the target has the type's own arithmetic.
+correctly rounded result of `+ - * /`.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def _compare(ctx: Context, expr: Compare) -> str:
     dtype = expr.a.dtype
     a, b = ctx.expr(expr.a), ctx.expr(expr.b)
     if dtype.is_float:
-        wide = _computed_in(ctx, dtype)
+        wide = _computed_in(dtype)
         a, b = widen_float(ctx, a, dtype, wide), widen_float(ctx, b, dtype, wide)
         return ctx.fn.value(f"fcmp {_ORDERED[expr.op]} {llvm_type(wide)} {a}, {b}", "c")
     signs = _SIGNED if dtype.kind == "int" else _UNSIGNED
@@ -84,7 +84,7 @@ def _bool_binary(ctx: Context, expr: Binary) -> str:
 
 def _float_binary(ctx: Context, expr: Binary) -> str:
     dtype = expr.dtype
-    wide = _computed_in(ctx, dtype)
+    wide = _computed_in(dtype)
     a = widen_float(ctx, ctx.expr(expr.a), dtype, wide)
     b = widen_float(ctx, ctx.expr(expr.b), dtype, wide)
     kind = llvm_type(wide)
@@ -146,8 +146,6 @@ def _shift(ctx: Context, expr: Binary, a: str, b: str) -> str:
     return _choose(ctx, inside, dtype, shifted, literal(0, dtype))
 
 
-def _computed_in(ctx: Context, dtype: DType) -> DType:
+def _computed_in(dtype: DType) -> DType:
     """The type in which arithmetic on a float type is done."""
-    if dtype.bits != 16 or (dtype.kind == "float" and ctx.target.has("avx512fp16")):
-        return dtype
-    return DType("float", 32, dtype.lanes)
+    return dtype if dtype.bits > 16 else DType("float", 32, dtype.lanes)

@@ -1,7 +1,8 @@
 """Element types and literals in LLVM's spelling.
 
-A bool is `i1` in a register and `i8` in memory; every other type is the same in both. A bfloat16 is
-`i16`, its bits: LLVM's own `bfloat` needs library calls on most machines, even to be moved about.
+A bool is `i1` in a register and `i8` in memory; every other type is the same in both. The 16-bit
+floats are `i16`, their bits: LLVM's own types for them need library calls on many machines, even to
+be moved about.
 
 >>> llvm_type(DType.of("float32x16"))
 '<16 x float>'
@@ -17,7 +18,7 @@ from functools import lru_cache
 from tvmlab.ir import Scalar
 from tvmlab.support import DType
 
-_FLOATS = {("float", 16): "half", ("float", 32): "float", ("float", 64): "double"}
+_FLOATS = {16: "i16", 32: "float", 64: "double"}
 
 
 @lru_cache(maxsize=512)
@@ -35,7 +36,7 @@ def memory_type(dtype: DType) -> str:
 @lru_cache(maxsize=512)
 def suffix(dtype: DType) -> str:
     """How an intrinsic's name mentions the type: `v16f32`, `i64`."""
-    lane = f"{'f' if dtype.kind == 'float' else 'i'}{dtype.bits}"
+    lane = f"{'f' if dtype.is_float and dtype.bits > 16 else 'i'}{dtype.bits}"
     return lane if dtype.lanes == 1 else f"v{dtype.lanes}{lane}"
 
 
@@ -51,9 +52,7 @@ def vector_literal(values: list[int], lane_type: str) -> str:
 
 
 def _lane(dtype: DType) -> str:
-    if dtype.kind == "bfloat":
-        return "i16"
-    return _FLOATS[dtype.kind, dtype.bits] if dtype.is_float else f"i{dtype.bits}"
+    return _FLOATS[dtype.bits] if dtype.is_float else f"i{dtype.bits}"
 
 
 def _vector(lane: str, lanes: int) -> str:
@@ -67,7 +66,7 @@ def _scalar_literal(value: Scalar, dtype: DType) -> str:
         return str(int(value))
     if dtype.bits == 16:
         bits = int(dtype.numpy.type(value).view("uint16"))
-        return str(bits) if dtype.kind == "bfloat" else f"0xH{bits:04X}"
+        return str(bits)
     number = float(dtype.numpy.type(value))
     text = f"{number:e}"
     if math.isfinite(number) and Decimal(text) == Decimal(number):
