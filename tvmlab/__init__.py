@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import te
 from .driver import Executable, build, lower
+from .ir import kernel
 from .schedule import Schedule, Verdict
 from .support import TvmlabError, UserError
 
@@ -33,6 +34,7 @@ __all__ = [
     "Verdict",
     "build",
     "explore",
+    "kernel",
     "lower",
     "te",
 ]

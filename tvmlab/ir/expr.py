@@ -1,14 +1,14 @@
 """Expressions: immutable trees of scalar or vector values.
 
-Nodes hold data and check it; behaviour (printing, evaluating, simplifying) lives elsewhere. Operators
-on expressions fold two constants and nothing more: everything cleverer is asked for from `arith`.
-`==` is identity; a comparison node is made by `eq` and `ne`.
+Nodes hold data and check it; behaviour (printing, evaluating, simplifying) lives elsewhere.
+Operators on expressions fold two constants and nothing more: everything cleverer is asked for from
+`arith`. `==` is identity; a comparison node is made by `eq` and `ne`.
 """
 
 from __future__ import annotations
 
 from dataclasses import field
-from typing import TYPE_CHECKING, Literal, TypeAlias, Union
+from typing import Literal, TypeAlias, Union
 
 from tvmlab.support import BOOL, FLOAT32, INDEX, DType, TypeMismatch, node, set_derived
 
@@ -26,10 +26,7 @@ class Expr:
     """Base of all expressions; gives them Python's arithmetic and ordering operators."""
 
     __slots__ = ()
-    if TYPE_CHECKING:
-
-        @property
-        def dtype(self) -> DType: ...
+    dtype: DType
 
     def astype(self, dtype: DType | str) -> Expr:
         """The value converted to another element type."""
@@ -90,7 +87,8 @@ class Expr:
         return Not(self) if self.dtype.is_bool else binary("bitxor", self, const(-1, self.dtype))
 
     def __neg__(self) -> Expr:
-        return binary("sub", const(0, self.dtype), self)
+        # Minus zero, so that the sign of a float zero is negated too.
+        return binary("sub", -0.0 if self.dtype.is_float else 0, self)
 
     def __lt__(self, other: ExprLike) -> Expr:
         return compare("lt", self, other)
@@ -272,9 +270,7 @@ class Call(Expr):
     def __post_init__(self) -> None:
         info = CALLS[self.op]
         if len(self.args) != info.arity:
-            raise TypeMismatch(
-                f"{self.op} takes {info.arity} argument(s), not {len(self.args)}"
-            )
+            raise TypeMismatch(f"{self.op} takes {info.arity} argument(s), not {len(self.args)}")
 
 
 @node
@@ -337,7 +333,7 @@ def binary(op: BinaryOp, a: ExprLike, b: ExprLike) -> Expr:
     if op == "div" and not x.dtype.is_float:
         raise TypeMismatch(
             f"`/` is not defined for {x.dtype}",
-            hint="use // (rounds down), te.truncdiv (rounds to zero), or cast to a float type first",
+            hint="use // (rounds down), te.truncdiv (rounds to zero), or cast to a float first",
         )
     if isinstance(x, Const) and isinstance(y, Const):
         folded = _fold(op, x, y)
