@@ -59,7 +59,7 @@ def accumulate_in_registers(program: Program) -> Program:
 def _visit(node: Any) -> Any:
     if not isinstance(node, Stmt):
         return node
-    if isinstance(node, For) and node.kind == "serial" and (const_int(node.extent) or 0) > 1:
+    if isinstance(node, For) and node.kind == "serial" and const_int(node.extent) not in (0, 1):
         kept = [found for found in _candidates(node) if found.is_valid()]
         return _rewrite(node, kept)
     return map_children(node, _visit)
@@ -198,7 +198,8 @@ def _rewrite(loop: For, kept: Sequence[_Accumulator]) -> Stmt:
     result = seq([*before, replace(loop, body=body), *after])
     for _, place in reversed(every):
         result = Alloc(place.register, result)
-    return result
+    # Elements of a loop that does not run may not exist.
+    return result if const_int(loop.extent) is not None else If(loop.extent > 0, result)
 
 
 def _all_of(register: Buffer) -> Expr:

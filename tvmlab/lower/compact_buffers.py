@@ -31,6 +31,7 @@ from tvmlab.ir import (
 )
 
 from .accesses import Access, accesses_of, loop_intervals
+from .size_bounds import size_bounds
 
 
 def compact_buffers(program: Program) -> Program:
@@ -39,7 +40,7 @@ def compact_buffers(program: Program) -> Program:
     Indices are shifted by the first index of the box. A dimension whose box has no constant size
     keeps its full size.
     """
-    return with_body(program, _visit(program.body, Bounds()))
+    return with_body(program, _visit(program.body, size_bounds(program)))
 
 
 def _visit(node: Any, env: Bounds) -> Any:

@@ -35,7 +35,9 @@ from tvmlab.ir import (
     with_body,
 )
 
+from .drop_proven import drop_proven
 from .fresh_copy import fresh_allocs
+from .size_bounds import size_bounds
 from .split_points import constant_points, symbolic_points
 
 _LANES = 8
@@ -50,7 +52,7 @@ def partition_loops(program: Program, max_growth: int) -> Program:
     max_growth
         How many statements all cut-off parts together may add, unrolled copies included.
     """
-    return with_body(program, _Partition(max_growth).visit(program.body, Bounds(), frozenset()))
+    return with_body(program, _Partition(max_growth).visit(program.body, size_bounds(program), frozenset()))
 
 
 class _Partition:
@@ -127,7 +129,7 @@ class _Partition:
             if const_int(start) != 0:
                 body = fresh_allocs(substitute(body, {loop.var: loop.var + start}))
             part = replace(loop, extent=simplify(end - start, env), body=body)
-            part = simplify_stmt(part, env, drop_unit_loops=True)
+            part = _shorter(part, env, const_int(loop.extent) is None)
             if not is_noop(part):
                 members.append(self.visit(part, env, around))
         return seq(members)
@@ -142,10 +144,16 @@ class _Partition:
             if low is not None and high is not None:
                 known = env.bind(loop.var, Interval(low, high - 1))
             body = loop.body if const_int(start) == 0 else fresh_allocs(loop.body)
-            body = self.visit(simplify_stmt(body, known, drop_unit_loops=True), known, around)
+            body = self.visit(_shorter(body, known, low is None or high is None), known, around)
             result = body if result is None else If(loop.var < end, body, result)
         assert result is not None
         return replace(loop, body=result)
+
+
+def _shorter(part: Stmt, env: Bounds, symbolic: bool) -> Stmt:
+    """A part without the conditions that are decided in it."""
+    part = simplify_stmt(part, env, drop_unit_loops=True)
+    return drop_proven(part, env) if symbolic else part
 
 
 def _weight(stmt: Stmt) -> int:

@@ -13,12 +13,13 @@ from tvmlab.arith import simplify_stmt
 from tvmlab.ir import Alloc, For, Program, const_int, transform, with_body
 
 from .accesses import touches
+from .size_bounds import size_bounds
 
 
 def simplify_program(program: Program) -> Program:
     """The program with shorter expressions; loops of one iteration and dead branches are gone."""
     body = transform(program.body, _serial_if_single)
-    body = simplify_stmt(body, drop_unit_loops=True)
+    body = simplify_stmt(body, size_bounds(program), drop_unit_loops=True)
     return with_body(program, transform(body, _drop_unused))
 
 

@@ -26,6 +26,7 @@ from tvmlab.ir import (
 from tvmlab.support import UserError
 
 from .fresh_copy import fresh_allocs
+from .size_bounds import size_bounds
 
 
 def unroll_loops(program: Program, max_copies: int) -> Program:
@@ -41,7 +42,7 @@ def unroll_loops(program: Program, max_copies: int) -> Program:
     UserError
         If an extent is known only at run time, or the copies are too many.
     """
-    return with_body(program, _Unroll(max_copies).visit(program.body, Bounds()))
+    return with_body(program, _Unroll(max_copies).visit(program.body, size_bounds(program)))
 
 
 class _Unroll:
