@@ -285,3 +285,16 @@ def test_narrower_machines_run_wide_vectors(spec: str) -> None:
         want = a * b + a
     got = elementwise(lambda x, y: x * y + x, [a, b], "float32", 16, target)
     np.testing.assert_allclose(got, want, rtol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_literals_are_exact(dtype: str) -> None:
+    rng = np.random.default_rng(23)
+    numbers = [0.1, -2.5, 1e30, 5e-324, 1e-45, 3.0, 123456789.0, *rng.normal(size=20)]
+    numbers += [float("inf"), float("-inf"), -0.0, float("nan")]
+    zero = np.zeros(1, np.int32)
+    for number in numbers:
+        got = elementwise(lambda _, number=number: const(number, dtype), [zero], dtype)
+        want = np.array([number]).astype(dtype)
+        same(got, want)
+        assert np.signbit(got[0]) == np.signbit(want[0]) or np.isnan(number)

@@ -13,6 +13,7 @@ from tvmlab.ir import (
     BlockSymbol,
     Broadcast,
     Buffer,
+    Call,
     Evaluate,
     Expr,
     For,
@@ -246,6 +247,20 @@ def test_names_that_llvm_would_not_like() -> None:
     b = np.zeros(4, np.float32)
     run_program(Program("my kernel!", (bb,), For(i, const(2), For(j, const(2), store))), b)
     np.testing.assert_array_equal(b, 1)
+
+
+@pytest.mark.parametrize("name", ["sin", "sinf", "memset", "free"])
+def test_names_that_the_c_library_has(name: str) -> None:
+    bb, i = buffer("B", 600), Var("kernel")
+    value = Call("sin", (i.astype("float64"),), DType.of("float64")).astype("float32")
+    fill = For(i, const(600), Store(bb, (i,), value), "parallel")
+    j = Var("j")
+    clear = For(j, const(300), Store(bb, (j,), const(0.0)))
+    b = np.ones(600, np.float32)
+    run_program(Program(name, (bb,), seq([fill, clear])), b)
+    want = np.sin(np.arange(600)).astype(np.float32)
+    want[:300] = 0
+    np.testing.assert_allclose(b, want, rtol=1e-6)
 
 
 def test_empty_program() -> None:

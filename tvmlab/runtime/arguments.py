@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from tvmlab.support import RuntimeFailure, ShapeError, TypeMismatch
 
+from .quick import address_of
 from .signature import BufferParam, Param, ScalarParam, Signature, evaluate_dim
 
 _STRUCT_CODES = {"int": {8: "b", 16: "h", 32: "i", 64: "q"},
@@ -57,7 +58,7 @@ def bind_arguments(signature: Signature, arguments: Sequence[Any]) -> BoundArgum
     slots = (ctypes.c_uint64 * max(1, len(signature.params)))()
     for number, param in enumerate(signature.params):
         if isinstance(param, BufferParam):
-            slots[number] = arrays[param.name].ctypes.data
+            slots[number] = address_of(arrays[param.name])
         else:
             slots[number] = _scalar_bits(param, scalars.get(param.name, sizes.get(param.name)))
     return BoundArguments(slots, tuple(arrays.values()))
@@ -142,7 +143,7 @@ def _check_array(param: BufferParam, array: NDArray[Any], sizes: dict[str, int])
             + (", and copy the result back" if param.written else ""),
         )
     alignment = param.alignment or param.dtype.itemsize
-    if array.ctypes.data % alignment:
+    if address_of(array) % alignment:
         raise RuntimeFailure(
             f"argument {param.name} is not aligned to {alignment} bytes",
             hint="make it with tvmlab.runtime.empty(shape, dtype), or copy it",
@@ -167,7 +168,7 @@ def _shape_text(param: BufferParam, wanted: tuple[int | None, ...]) -> str:
 def _check_overlap(signature: Signature, arrays: dict[str, NDArray[Any]]) -> None:
     """Refuse an output that shares memory with another argument: the code assumes it does not."""
     spans = [
-        (array.ctypes.data, array.ctypes.data + array.nbytes, param)
+        (start := address_of(array), start + array.nbytes, param)
         for param in signature.params
         if isinstance(param, BufferParam) and (array := arrays[param.name]).nbytes
     ]

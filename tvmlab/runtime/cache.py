@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import itertools
 import os
-import tempfile
+import threading
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
 CACHE_VARIABLE = "TVMLAB_CACHE_DIR"
 _MAGIC = b"tvmlab1\n"
 _DIGEST = 32
+_serial = itertools.count()
 
 
 def default_cache_dir() -> Path:
@@ -94,14 +96,14 @@ class ObjectCache:
 
     def _write(self, path: Path, content: bytes) -> None:
         self.directory.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=self.directory, prefix=".writing-")
+        writer = f"{os.getpid()}-{threading.get_ident()}-{next(_serial)}"
+        name = self.directory / f".writing-{writer}"
         try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(content)
+            name.write_bytes(content)
             os.replace(name, path)
         except OSError:
             with contextlib.suppress(OSError):
-                os.unlink(name)
+                name.unlink()
             raise
 
     def _prune(self) -> None:

@@ -14,6 +14,7 @@ from struct import Struct
 from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .signature import BufferParam, Signature
 
@@ -73,6 +74,13 @@ def _byte_count(param: BufferParam) -> int:
     for extent in param.shape:
         size *= int(extent)
     return size
+
+
+def address_of(array: NDArray[Any]) -> int:
+    """The address of an array's first element, read the fast way if there is one."""
+    if _POINTER_IS_FIRST:
+        return ctypes.c_void_p.from_address(id(array) + _HEADER).value or 0
+    return array.ctypes.data
 
 
 def _pointer_is_first() -> bool:

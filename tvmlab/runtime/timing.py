@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import statistics
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -40,7 +39,7 @@ class Timing:
 
     @property
     def median(self) -> float:
-        return statistics.median(self.seconds)
+        return float(np.median(self.seconds))
 
     @property
     def min(self) -> float:
@@ -49,9 +48,7 @@ class Timing:
     @property
     def quartiles(self) -> tuple[float, float]:
         """The first and third quartile."""
-        if len(self.seconds) < 2:
-            return self.median, self.median
-        first, _, third = statistics.quantiles(self.seconds, n=4, method="inclusive")
+        first, third = np.quantile(self.seconds, [0.25, 0.75]).tolist()
         return first, third
 
     @property

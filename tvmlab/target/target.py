@@ -12,7 +12,6 @@ which virtual machines get wrong.
 
 from __future__ import annotations
 
-import difflib
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -188,6 +187,8 @@ def _positive(name: str, text: str) -> int:
 
 
 def _unknown(what: str, got: str, known: tuple[str, ...]) -> OptionError:
+    import difflib  # only when there is something to complain about
+
     close = difflib.get_close_matches(got, known, n=1)
     tip = f"did you mean {close[0]}? " if close else ""
     return OptionError(f"{what} {got!r} is not known", hint=f"{tip}known: {', '.join(known)}")

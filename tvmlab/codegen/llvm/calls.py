@@ -15,7 +15,7 @@ _INTRINSICS = {
     "abs": "fabs", "sqrt": "sqrt", "floor": "floor", "ceil": "ceil", "trunc": "trunc",
     "round": "rint", "fma": "fma",
 }  # fmt: skip
-_LIBRARY = ("sin", "cos", "tan", "erf", "pow")
+LIBRARY = ("sin", "cos", "tan", "erf", "pow")
 
 
 @emits(Call)
@@ -41,7 +41,7 @@ def _on_floats(ctx: Context, op: str, values: list[str], dtype: DType) -> str:
         return ctx.fn.value(f"fdiv {kind} {literal(1.0, dtype)}, {root}")
     if has_polynomial(op, dtype):
         return _polynomial(ctx, op, values[0], dtype)
-    if op in _LIBRARY:
+    if op in LIBRARY:
         return _by_lane(ctx, op, values, dtype)
     raise UnsupportedOp(f"the LLVM code generator does not know the function {op}")
 

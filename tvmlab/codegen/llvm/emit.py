@@ -25,9 +25,20 @@ from .types import llvm_type
 RULE_MODULES = (calls, control, convert, leaves, memory, scalars)
 
 
+# Functions of the C library that emitted code, or LLVM on its own account, may call.
+_LIBRARY = {
+    "aligned_alloc", "free", "memcpy", "memmove", "memset", "bcmp", "memcmp", "fmod", "rint",
+    "floor", "ceil", "trunc", "fma", "sqrt", *calls.LIBRARY,
+}  # fmt: skip
+
+
 def kernel_name(program: Program) -> str:
-    """The symbol under which a program's kernel can be found in the object."""
-    return identifier(program.name)
+    """The symbol under which a program's kernel can be found in the object.
+
+    A program may be called `sin` or `memset`, but its symbol may not.
+    """
+    name = identifier(program.name)
+    return f"{name}_kernel" if name in _LIBRARY or name.removesuffix("f") in _LIBRARY else name
 
 
 def emit_module(program: Program, target: Target, options: EmitOptions | None = None) -> str:
@@ -42,6 +53,7 @@ def emit_module(program: Program, target: Target, options: EmitOptions | None = 
     _check(program)
     name = kernel_name(program)
     module = ModuleText(name, target.triple)
+    module.unique(f"{name}.kernel")
     _emit_kernel(module, program, target, options, name)
     module.define_text(_unpacking_entry(name, program.params))
     module.attributes = _attributes(target)

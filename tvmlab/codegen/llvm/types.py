@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import math
 import struct
-from decimal import Decimal
 from functools import lru_cache
 
 from tvmlab.ir import Scalar
@@ -68,7 +67,15 @@ def _scalar_literal(value: Scalar, dtype: DType) -> str:
         bits = int(dtype.numpy.type(value).view("uint16"))
         return str(bits)
     number = float(dtype.numpy.type(value))
-    text = f"{number:e}"
-    if math.isfinite(number) and Decimal(text) == Decimal(number):
+    if math.isfinite(number) and _is_exact(text := f"{number:e}", number):
         return text  # LLVM takes a decimal only if it is exactly the number
     return f"0x{struct.unpack('>Q', struct.pack('>d', number))[0]:016X}"
+
+
+def _is_exact(text: str, number: float) -> bool:
+    """Whether a decimal such as `1.500000e+00` is a number exactly, not only when rounded."""
+    digits, exponent = text.split("e")
+    tens = int(exponent) - len(digits.partition(".")[2])
+    numerator, denominator = number.as_integer_ratio()
+    whole = int(digits.replace(".", ""))
+    return whole * 10 ** max(tens, 0) * denominator == numerator * 10 ** max(-tens, 0)
