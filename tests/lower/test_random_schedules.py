@@ -11,7 +11,7 @@ from helpers.workloads import Workload, random_workload
 from numpy.typing import NDArray
 
 from tvmlab.codegen import interpret
-from tvmlab.ir import For, Program, Block, to_text, walk
+from tvmlab.ir import Block, For, Program, to_text, walk
 from tvmlab.lower import LowerOptions, lower
 from tvmlab.schedule import Schedule
 from tvmlab.target import Target

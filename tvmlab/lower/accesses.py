@@ -99,15 +99,11 @@ class _Place:
     part: Part = "plain"
 
     def inside(self, loop: For) -> _Place:
-        return _Place(
-            (*self.loops, loop), self.conditions, self.values, self.block, self.part
-        )
+        return _Place((*self.loops, loop), self.conditions, self.values, self.block, self.part)
 
     def where(self, condition: Expr) -> _Place:
         parts = tuple(conjuncts(self.plain(condition)))
-        return _Place(
-            self.loops, (*self.conditions, *parts), self.values, self.block, self.part
-        )
+        return _Place(self.loops, (*self.conditions, *parts), self.values, self.block, self.part)
 
     def plain(self, e: Expr) -> Expr:
         """The expression in terms of loops."""
@@ -184,9 +180,14 @@ class _Collector:
 
     def _add(self, node: Load | Store, is_store: bool, place: _Place) -> None:
         indices = tuple(place.plain(index) for index in node.indices)
-        self.found.append(
-            Access(
-                node.buffer, indices, is_store, place.loops, place.conditions, self._order,
-                place.block, place.part,
-            )  # fmt: skip
+        found = Access(
+            node.buffer,
+            indices,
+            is_store,
+            place.loops,
+            place.conditions,
+            self._order,
+            place.block,
+            place.part,
         )
+        self.found.append(found)

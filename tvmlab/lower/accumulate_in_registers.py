@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any
 
 from tvmlab.arith import Bounds, linear_form
@@ -140,7 +141,7 @@ def _are_apart(places: Sequence[_Place]) -> bool:
             return False
         runs.append((distance.const, index.dtype.lanes))
     runs.sort()
-    return all(a + n <= b for (a, n), (b, _) in zip(runs, runs[1:], strict=False))
+    return all(a + n <= b for (a, n), (b, _) in pairwise(runs))
 
 
 def _candidates(loop: For) -> list[_Accumulator]:

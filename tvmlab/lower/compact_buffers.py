@@ -4,6 +4,8 @@
         with alloc(float32[64]) as T:               with alloc(float32[10]) as T:
             for j in range(10):            ->           for j in range(10):
                 T[i * 8 + j] = ...                          T[j] = ...
+
+Loops inside the allocation run, loops around it stand still.
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ from tvmlab.ir import (
     const,
     const_int,
     is_const,
+    loads_of,
     map_children,
     transform,
     with_body,
@@ -77,7 +80,7 @@ def _span(accesses: Sequence[Access], dim: int, env: Bounds) -> _Span:
     whole = _Span(const(0), size)
     inner = loop_intervals([loop for a in accesses for loop in a.loops], env)
     box = relax([a.indices[dim] for a in accesses], inner, env)
-    if box.extent is None:
+    if box.extent is None or loads_of(box.min):
         return whole
     low, high = const_int(box.min), const_int(size)
     if low is not None and high is not None:

@@ -24,6 +24,7 @@ from tvmlab.ir import (
     conjunction,
     const,
     const_int,
+    loads_of,
     structural_equal,
     substitute,
     uses_var,
@@ -63,9 +64,7 @@ def _starts_reduction(init: Access, read: Access, loop: For) -> bool:
     assert block is not None
     position = next(n for n, around in enumerate(init.loops) if around.var is loop.var)
     fixed = {around.var for around in init.loops[: position + 1]}
-    reduced = [
-        b for it, b in zip(block.iters, block.bindings, strict=True) if it.kind == "reduce"
-    ]
+    reduced = [b for it, b in zip(block.iters, block.bindings, strict=True) if it.kind == "reduce"]
     return same and not any(uses_var(binding, fixed) for binding in reduced)
 
 
@@ -169,6 +168,8 @@ def _written_box(write: Access, loops: Sequence[For], env: Bounds) -> Box | None
         if size is not None:
             free[loop.var] = size
     inner = {loop.var for loop in loops}
+    if any(loads_of(i) for i in write.indices):
+        return None
     indices = [simplify(substitute(i, reduced), inside) for i in write.indices]
     box: Box = []
     for index in indices:

@@ -5,6 +5,8 @@
         with init():                                             if k == 0:
             C[vi] = 0                                ->              C[i] = 0
         C[vi] = C[vi] + A[vi, vk]                                C[i] = C[i] + A[i, k]
+
+From here on there are only loops, conditions and stores.
 """
 
 from __future__ import annotations

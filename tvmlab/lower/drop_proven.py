@@ -27,6 +27,8 @@ from tvmlab.ir import (
     transform,
 )
 
+from .conditions import lasting
+
 
 def drop_proven(stmt: Stmt, env: Bounds) -> Stmt:
     """The statement without the conditions that surely hold."""
@@ -53,8 +55,7 @@ def _if(stmt: If, env: Bounds) -> Stmt:
     cond = _open_part(stmt.cond, env)
     if cond is None:
         return drop_proven(stmt.then, env)
-    lasting = conjunction([c for c in conjuncts(cond) if not loads_of(c)])
-    then = drop_proven(stmt.then, env.assume(lasting))
+    then = drop_proven(stmt.then, env.assume(lasting(cond)))
     otherwise = stmt.otherwise
     if otherwise is not None:
         otherwise = drop_proven(otherwise, env)

@@ -2,6 +2,8 @@
 
     A: float32[8, 16]                      A: float32[128]
     A[i, j * 4 + ramp(0, 1, 4)]     ->     A[i * 16 + j * 4 + ramp(0, 1, 4)]
+
+Done late, so that earlier passes can reason about one dimension at a time.
 """
 
 from __future__ import annotations

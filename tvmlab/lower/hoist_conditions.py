@@ -16,25 +16,22 @@ from typing import Any
 
 from tvmlab.ir import (
     Alloc,
-    Binary,
-    Expr,
     For,
     If,
-    Load,
     Program,
     Seq,
     Stmt,
     Var,
     conjunction,
     conjuncts,
-    const_int,
     seq,
     structural_key,
     transform,
     uses_var,
-    walk,
     with_body,
 )
+
+from .conditions import is_pure
 
 
 def hoist_conditions(program: Program) -> Program:
@@ -71,18 +68,6 @@ def _out_of(outer: For | Alloc, body: Stmt, variables: frozenset[Var]) -> Stmt:
     return If(conjunction(free), replace(outer, body=inner))
 
 
-def is_pure(cond: Expr) -> bool:
-    """Whether a condition may be asked anywhere: no loads, no division by what may be zero."""
-    return not any(isinstance(n, Load) or _may_fail(n) for n in walk(cond))
-
-
-def _may_fail(node: object) -> bool:
-    divides = isinstance(node, Binary) and node.op in (
-        "floordiv", "floormod", "truncdiv", "truncmod", "shl", "shr",
-    )  # fmt: skip
-    return divides and not const_int(getattr(node, "b", node))
-
-
 def _merge_nested(stmt: If) -> Stmt:
     """`if a: if b: ...` as one condition."""
     inner = stmt.then
@@ -114,9 +99,7 @@ def _join(first: Stmt, second: Stmt) -> Stmt | None:
     if not shared:
         return None
     common = {structural_key(c) for c in shared}
-    return If(
-        conjunction(shared), seq([_under_rest(first, common), _under_rest(second, common)])
-    )
+    return If(conjunction(shared), seq([_under_rest(first, common), _under_rest(second, common)]))
 
 
 def _under_rest(stmt: If, common: Iterable[tuple[str, ...]]) -> Stmt:

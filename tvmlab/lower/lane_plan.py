@@ -2,6 +2,8 @@
 
     40 iterations, 16 lanes  ->  16, 16, 8
     45 iterations, 16 lanes  ->  16, 16, 16 of which 13 are active    (or 8, 4, 1 without masks)
+
+Also what can be told about conditions on the lane from their form alone.
 """
 
 from __future__ import annotations
@@ -24,9 +26,7 @@ from tvmlab.ir import (
 from .widen import Lanes
 
 
-def plan_lanes(
-    var: Var, extent: int, width: int, masks: bool
-) -> tuple[list[Lanes], list[Lanes]]:
+def plan_lanes(var: Var, extent: int, width: int, masks: bool) -> tuple[list[Lanes], list[Lanes]]:
     """The full vectors, and the shorter or masked ones for the rest."""
     full = extent // width
     whole = [Lanes(var, const(n * width), width, width) for n in range(full)]

@@ -7,13 +7,15 @@
                                                      B[j + 96] = ...
 
 Conditions of `if` and of selections (padding) both count. A parallel loop stays one loop and
-chooses between the parts in its body. Iterations that are never run are dropped, all others stay:
-wherever a condition is not decided, it is still asked.
+chooses between the parts in its body, and so does a loop whose conditions stand in a small part of
+its body. Iterations that are never run are dropped, all others stay: wherever a condition is not
+decided, it is still asked.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 from tvmlab.arith import Bounds, Interval, prove, simplify, simplify_stmt
 from tvmlab.ir import (
@@ -32,13 +34,15 @@ from tvmlab.ir import (
     minimum,
     seq,
     substitute,
+    walk,
     with_body,
 )
 
+from .conditions import lasting
 from .drop_proven import drop_proven
 from .fresh_copy import fresh_allocs
 from .size_bounds import size_bounds
-from .split_points import constant_points, symbolic_points
+from .split_points import asks_about, constant_points, symbolic_points
 
 _LANES = 8
 """A rough count of the lanes of one vector, to tell how much code a vectorized loop becomes."""
@@ -52,7 +56,9 @@ def partition_loops(program: Program, max_growth: int) -> Program:
     max_growth
         How many statements all cut-off parts together may add, unrolled copies included.
     """
-    return with_body(program, _Partition(max_growth).visit(program.body, size_bounds(program), frozenset()))
+    return with_body(
+        program, _Partition(max_growth).visit(program.body, size_bounds(program), frozenset())
+    )
 
 
 class _Partition:
@@ -68,11 +74,10 @@ class _Partition:
             case For():
                 return self._for(stmt, env, around)
             case If():
-                then = self.visit(stmt.then, env.assume(stmt.cond), around)
+                then = self.visit(stmt.then, env.assume(lasting(stmt.cond)), around)
                 otherwise = stmt.otherwise
                 if otherwise is not None:
-                    fails = env.assume(stmt.cond, holds=False)
-                    otherwise = self.visit(otherwise, fails, around)
+                    otherwise = self.visit(otherwise, env, around)
                 same = then is stmt.then and otherwise is stmt.otherwise
                 return stmt if same else If(stmt.cond, then, otherwise)
             case Alloc():
@@ -82,34 +87,31 @@ class _Partition:
                 return stmt
 
     def _for(self, loop: For, env: Bounds, around: frozenset[Var]) -> Stmt:
-        inner = frozenset((*around, loop.var))
         if loop.kind in ("serial", "parallel"):
-            parts = self._parts(loop, env, around)
-            if parts is not None:
-                if loop.kind == "parallel":
-                    return self._choices(loop, parts, env, inner)
-                return self._loops(loop, parts, env, around)
+            ends = self._ends(loop, env, around)
+            if len(ends) > 2:
+                target = _concerned_part(loop)
+                choose = loop.kind == "parallel" or _is_cheaper(target, loop.body)
+                growth = _weight(target if choose else loop.body) * (len(ends) - 2)
+                if growth <= self._budget:
+                    self._budget -= growth
+                    if choose:
+                        return self._choice(loop, target, ends, env, around)
+                    return self._loops(loop, ends, env, around)
+        inner = frozenset((*around, loop.var))
         body = self.visit(loop.body, env.bind_loop(loop.var, loop.extent), inner)
         return loop if body is loop.body else replace(loop, body=body)
 
-    def _parts(self, loop: For, env: Bounds, around: frozenset[Var]) -> list[Expr] | None:
-        """The points that bound the parts, 0 and the extent included; None to leave the loop."""
+    def _ends(self, loop: For, env: Bounds, around: frozenset[Var]) -> list[Expr]:
+        """The points that bound the parts, 0 and the extent included."""
         extent = const_int(loop.extent)
-        if extent is not None:
-            points = [0, *constant_points(loop, extent, env), extent]
-            low, high = max(zip(points, points[1:], strict=False), key=lambda ends: ends[1] - ends[0])
-            ends: list[Expr] = [const(p) for p in sorted({0, low, high, extent})]
-        else:
-            ends = self._symbolic_parts(loop, env, around)
-        if len(ends) <= 2:
-            return None
-        growth = _weight(loop.body) * (len(ends) - 2)
-        if growth > self._budget:
-            return None
-        self._budget -= growth
-        return ends
+        if extent is None:
+            return self._symbolic_ends(loop, env, around)
+        points = [0, *constant_points(loop, extent, env), extent]
+        low, high = max(pairwise(points), key=lambda ends: ends[1] - ends[0])
+        return [const(p) for p in sorted({0, low, high, extent})]
 
-    def _symbolic_parts(self, loop: For, env: Bounds, around: frozenset[Var]) -> list[Expr]:
+    def _symbolic_ends(self, loop: For, env: Bounds, around: frozenset[Var]) -> list[Expr]:
         points = symbolic_points(loop, around, env)
         if not points:
             return []
@@ -124,33 +126,77 @@ class _Partition:
     def _loops(self, loop: For, ends: list[Expr], env: Bounds, around: frozenset[Var]) -> Stmt:
         """One loop after another, each over its part."""
         members: list[Stmt] = []
-        for start, end in zip(ends, ends[1:], strict=False):
+        for start, end in pairwise(ends):
             body = loop.body
             if const_int(start) != 0:
                 body = fresh_allocs(substitute(body, {loop.var: loop.var + start}))
             part = replace(loop, extent=simplify(end - start, env), body=body)
-            part = _shorter(part, env, const_int(loop.extent) is None)
+            part = _shorter(part, env, symbolic=const_int(loop.extent) is None)
             if not is_noop(part):
                 members.append(self.visit(part, env, around))
         return seq(members)
 
-    def _choices(self, loop: For, ends: list[Expr], env: Bounds, around: frozenset[Var]) -> Stmt:
-        """One loop whose body chooses the part by the variable."""
+    def _choice(
+        self, loop: For, target: Stmt, ends: list[Expr], env: Bounds, around: frozenset[Var]
+    ) -> Stmt:
+        """One loop in whose body the target is replaced by its parts, chosen by the variable."""
         inside = env.bind_loop(loop.var, loop.extent)
-        result: Stmt | None = None
-        for start, end in reversed(list(zip(ends, ends[1:], strict=False))):
+        inner = frozenset((*around, loop.var))
+        chosen: Stmt | None = None
+        for start, end in reversed(list(pairwise(ends))):
             low, high = const_int(start), const_int(end)
             known = inside.assume(loop.var < end).assume(loop.var >= start)
             if low is not None and high is not None:
                 known = env.bind(loop.var, Interval(low, high - 1))
-            body = loop.body if const_int(start) == 0 else fresh_allocs(loop.body)
-            body = self.visit(_shorter(body, known, low is None or high is None), known, around)
-            result = body if result is None else If(loop.var < end, body, result)
-        assert result is not None
-        return replace(loop, body=result)
+            part = target if low == 0 else fresh_allocs(target)
+            part = _shorter(part, known, symbolic=low is None or high is None)
+            part = self.visit(part, known, inner)
+            chosen = part if chosen is None else If(loop.var < end, part, chosen)
+        assert chosen is not None
+        return replace(loop, body=self._with_part(loop.body, target, chosen, inside, inner))
+
+    def _with_part(
+        self, stmt: Stmt, target: Stmt, new: Stmt, env: Bounds, around: frozenset[Var]
+    ) -> Stmt:
+        """The statement with the target replaced, and what stands beside it visited."""
+        if stmt is target:
+            return new
+        if isinstance(stmt, Seq) and any(_holds(s, target) for s in stmt.stmts):
+            return seq([self._with_part(s, target, new, env, around) for s in stmt.stmts])
+        if isinstance(stmt, Alloc) and _holds(stmt, target):
+            return replace(stmt, body=self._with_part(stmt.body, target, new, env, around))
+        return self.visit(stmt, env, around)
 
 
-def _shorter(part: Stmt, env: Bounds, symbolic: bool) -> Stmt:
+def _concerned_part(loop: For) -> Stmt:
+    """The smallest part of the body in which all conditions on the loop's variable stand."""
+    part = loop.body
+    while True:
+        if isinstance(part, Alloc):
+            part = part.body
+            continue
+        if isinstance(part, Seq):
+            asking = [s for s in part.stmts if asks_about(s, loop.var)]
+            if len(asking) == 1:
+                part = asking[0]
+                continue
+        return part
+
+
+def _is_cheaper(target: Stmt, body: Stmt) -> bool:
+    """Whether to choose between parts in the body: it must save code, and not ask too often."""
+    return any(isinstance(n, For) for n in walk(target)) and _weight(target) < _weight(body)
+
+
+def _holds(stmt: Stmt, target: Stmt) -> bool:
+    if stmt is target:
+        return True
+    if isinstance(stmt, Alloc):
+        return _holds(stmt.body, target)
+    return isinstance(stmt, Seq) and any(_holds(s, target) for s in stmt.stmts)
+
+
+def _shorter(part: Stmt, env: Bounds, *, symbolic: bool) -> Stmt:
     """A part without the conditions that are decided in it."""
     part = simplify_stmt(part, env, drop_unit_loops=True)
     return drop_proven(part, env) if symbolic else part

@@ -144,9 +144,7 @@ PIPELINE: tuple[Pass, ...] = (
 """All passes in order, with the reason for each."""
 
 
-def lower(
-    program: Program, target: Target, options: LowerOptions | None = None
-) -> Lowered:
+def lower(program: Program, target: Target, options: LowerOptions | None = None) -> Lowered:
     """Lower a scheduled program.
 
     The result has no blocks and no vectorized or unrolled loops; its buffers are flat, its vectors

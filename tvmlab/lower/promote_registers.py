@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 from tvmlab.ir import (
@@ -109,9 +110,7 @@ def _slots(alloc: Alloc) -> set[Slot]:
 
 def _are_disjoint(slots: Iterable[Slot]) -> bool:
     ordered = sorted(slots)
-    return all(
-        a.start + a.lanes <= b.start for a, b in zip(ordered, ordered[1:], strict=False)
-    )
+    return all(a.start + a.lanes <= b.start for a, b in pairwise(ordered))
 
 
 def _crosses_threads(alloc: Alloc) -> bool:

@@ -29,7 +29,6 @@ from tvmlab.ir import (
     Stmt,
     Store,
     Var,
-    conjunction,
     const,
     is_const,
     make_block,

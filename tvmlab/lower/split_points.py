@@ -3,6 +3,8 @@
     for i in range(13):
         for j in range(8):
             if i * 8 + j < 100: ...       holds for all j if i < 12, so 12 is a point to cut at
+
+Loops inside are taken with all their values; nothing is assumed about data.
 """
 
 from __future__ import annotations
@@ -20,10 +22,12 @@ from tvmlab.ir import (
     Node,
     Not,
     Select,
+    Stmt,
     Var,
     children,
     free_vars,
     uses_var,
+    walk,
 )
 
 from .accesses import loop_intervals
@@ -66,6 +70,11 @@ def symbolic_points(loop: For, fixed: frozenset[Var], env: Bounds) -> list[Expr]
             if point is not None and not set(free_vars(point)) & fixed:
                 found.append(point)
     return found
+
+
+def asks_about(stmt: Stmt, var: Var) -> bool:
+    """Whether some condition below a statement depends on a variable."""
+    return any(isinstance(n, (If, Select)) and uses_var(n.cond, {var}) for n in walk(stmt))
 
 
 def _conditions(loop: For) -> Iterator[_Condition]:
@@ -141,5 +150,3 @@ def _symbolic_end(
         return None
     highest = span.min + (span.extent - 1)
     return (-highest + (factor - 1)) // factor
-
-

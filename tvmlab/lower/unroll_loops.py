@@ -2,6 +2,8 @@
 
     for i in unrolled(2):             C[0] = A[0]
         C[i] = A[i]           ->      C[1] = A[1]
+
+Vectors exist already, so each copy is a few statements; conditions are decided in each copy.
 """
 
 from __future__ import annotations

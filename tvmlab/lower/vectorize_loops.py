@@ -19,7 +19,6 @@ from dataclasses import replace
 
 from tvmlab.ir import (
     Alloc,
-    Binary,
     Broadcast,
     Cast,
     Expr,
@@ -47,6 +46,7 @@ from tvmlab.ir import (
     with_body,
 )
 
+from .conditions import may_divide_by_zero
 from .lane_plan import any_lane_condition, cut_extent, plan_lanes
 from .options import VectorUnit
 from .widen import Lanes, NotVectorizable, Widener
@@ -207,10 +207,6 @@ class _Vectors:
 def _may_trap(value: Expr) -> bool:
     """Whether lanes that take no part could fail: divide by zero, or convert what does not fit."""
     return any(
-        (isinstance(n, Binary) and n.op in _DIVISIONS and n.dtype.is_int and not const_int(n.b))
-        or (isinstance(n, Cast) and n.value.dtype.is_float and n.dtype.is_int)
+        may_divide_by_zero(n) or (isinstance(n, Cast) and n.value.dtype.is_float and n.dtype.is_int)
         for n in walk(value)
     )
-
-
-_DIVISIONS = ("floordiv", "floormod", "truncdiv", "truncmod")

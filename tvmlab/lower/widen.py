@@ -2,6 +2,8 @@
 
     A[i, j * 2] + B[i]    for 4 lanes of j from 8 on
     ->  A[i, ramp(16, 2, 4)] + broadcast(B[i], 4)
+
+What does not depend on the lane stays scalar as long as possible.
 """
 
 from __future__ import annotations
