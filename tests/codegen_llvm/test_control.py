@@ -73,6 +73,16 @@ def test_extents_known_only_at_run_time(extent: int, kind: str) -> None:
     np.testing.assert_array_equal(b, a * 2)
 
 
+def test_a_scalar_in_a_shape_may_be_negative() -> None:
+    n = Var("n")
+    bb = Buffer("B", (n + 10,), DType.of("int64"))
+    kernel = kernel_of(Program("f", (bb, n), Store(bb, (const(0),), n // 4 * 10 + n % 4)))
+    for value in (-3, 5):
+        b = np.zeros(value + 10, np.int64)
+        kernel(b, value)
+        assert b[0] == value // 4 * 10 + value % 4
+
+
 def test_scalar_parameters_of_several_types() -> None:
     bb = buffer("B", 3, "float64")
     x, y, z = (Var(t, DType.of(t)) for t in ("float32", "int8", "uint32"))

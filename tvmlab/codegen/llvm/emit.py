@@ -9,7 +9,7 @@ pointer arguments carry what LLVM may assume of them.
 
 from __future__ import annotations
 
-from tvmlab.ir import Buffer, Param, Program, Var, free_vars
+from tvmlab.ir import Binary, Buffer, Expr, Param, Program, Var
 from tvmlab.support import DType, InternalError, UnsupportedOp, identifier
 from tvmlab.target import Target
 
@@ -68,9 +68,8 @@ def _emit_kernel(
     pool = "%" + text.fresh("parallel_for")
     ctx = Context(module, text, target, options, ranges, kernel=name, parallel_for=pool)
     uses = buffer_uses(program.body)
-    sizes = {
-        v for p in program.params if isinstance(p, Buffer) for e in p.shape for v in free_vars(e)
-    }
+    shapes = [size for p in program.params if isinstance(p, Buffer) for size in p.shape]
+    sizes = {var for size in shapes for var in _factors(size)}
     arguments: list[str] = []
     for param in program.params:
         value = "%" + text.fresh(param.name)
@@ -88,6 +87,15 @@ def _emit_kernel(
     ctx.stmt(program.body)
     text.leave("0")
     module.define(text)
+
+
+def _factors(size: Expr) -> set[Var]:
+    """Variables that a size is a product of: they are sizes themselves, so not negative."""
+    if isinstance(size, Var):
+        return {size}
+    if isinstance(size, Binary) and size.op == "mul":
+        return _factors(size.a) | _factors(size.b)
+    return set()
 
 
 def _unpacking_entry(name: str, params: tuple[Param, ...]) -> str:
