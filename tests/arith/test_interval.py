@@ -5,10 +5,10 @@ from __future__ import annotations
 import operator
 
 import pytest
+from helpers.random_exprs import UndefinedError, integer_op, quick
 from hypothesis import given
 from hypothesis import strategies as st
 
-from helpers.random_exprs import UndefinedError, integer_op
 from tvmlab.arith import Interval, Modular
 
 ENDS = st.one_of(st.none(), st.integers(-12, 12))
@@ -30,6 +30,7 @@ def interval_and_value(draw: st.DrawFn) -> tuple[Interval, int]:
 
 @pytest.mark.parametrize("name", OPS)
 @given(a=interval_and_value(), b=interval_and_value())
+@quick(100)
 def test_contains_every_result(name: str, a: tuple[Interval, int], b: tuple[Interval, int]) -> None:
     try:
         expected = integer_op(name, a[1], b[1])
@@ -44,6 +45,7 @@ def test_contains_every_result(name: str, a: tuple[Interval, int], b: tuple[Inte
     b=st.tuples(st.integers(1, 5), st.integers(0, 4)),
     sign=st.sampled_from([1, -1]),
 )
+@quick(100)
 def test_is_tight_for_bounded_operands(
     name: str, a: tuple[int, int], b: tuple[int, int], sign: int
 ) -> None:
@@ -58,6 +60,7 @@ def test_is_tight_for_bounded_operands(
 
 
 @given(a=interval_and_value(), b=interval_and_value())
+@quick(100)
 def test_min_max_union_intersect(a: tuple[Interval, int], b: tuple[Interval, int]) -> None:
     assert min(a[1], b[1]) in a[0].min(b[0])
     assert max(a[1], b[1]) in a[0].max(b[0])
@@ -99,6 +102,7 @@ def test_floordiv_by_hand(
     c=st.integers(0, 8), b=st.integers(-5, 5), n=st.integers(-5, 5),
     d=st.integers(0, 8), e=st.integers(-5, 5), m=st.integers(-5, 5), k=st.integers(1, 12),
 )  # fmt: skip
+@quick(100)
 def test_remainders_contain_every_result(
     c: int, b: int, n: int, d: int, e: int, m: int, k: int
 ) -> None:

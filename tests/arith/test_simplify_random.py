@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from helpers.random_exprs import (
+    UndefinedError,
+    conditions_over,
+    evaluate,
+    integers_over,
+    points,
+    quick,
+)
+from hypothesis import given
 from hypothesis import strategies as st
 
-from helpers.random_exprs import UndefinedError, conditions_over, evaluate, integers_over, points
 from tvmlab.arith import Bounds, Interval, bound_of, modular_of, prove, simplify
 from tvmlab.ir import Expr, Var, logic
 from tvmlab.support import DType
@@ -47,32 +54,32 @@ def check_everywhere(
 
 
 @given(e=integers_over((I, J, K), wild=False))
-@settings(max_examples=250)
+@quick(120)
 def test_sums_and_quotients(e: Expr) -> None:
     check_everywhere(e, RANGES, bounds_of(RANGES))
 
 
 @given(e=integers_over((I, J, K)))
-@settings(max_examples=250)
+@quick(120)
 def test_all_operations(e: Expr) -> None:
     check_everywhere(e, RANGES, bounds_of(RANGES))
 
 
 @given(e=integers_over((I, J)))
-@settings(max_examples=100)
+@quick(100)
 def test_without_any_bounds(e: Expr) -> None:
     check_everywhere(e, {I: (-9, 9), J: (-5, 5)}, Bounds())
 
 
 @given(e=integers_over((I, J, K), wild=False), cond=conditions_over((I, J, K), size=3))
-@settings(max_examples=200)
+@quick(100)
 def test_under_an_assumption(e: Expr, cond: Expr) -> None:
     env = bounds_of(RANGES)
     check_everywhere(e, RANGES, env.assume(cond), cond)
 
 
 @given(cond=conditions_over((I, J, K), size=5))
-@settings(max_examples=250)
+@quick(120)
 def test_conditions_keep_their_value_and_proofs_hold(cond: Expr) -> None:
     env = bounds_of(RANGES)
     simpler, proven = simplify(cond, env), prove(cond, env)
@@ -90,7 +97,7 @@ def test_conditions_keep_their_value_and_proofs_hold(cond: Expr) -> None:
     first=conditions_over((I, J, K), size=3, wild=False),
     second=conditions_over((I, J, K), size=3, wild=False),
 )
-@settings(max_examples=250)
+@quick(120)
 def test_proofs_from_assumptions_hold(goal: Expr, first: Expr, second: Expr) -> None:
     env = bounds_of(RANGES).assume(first).assume(second, holds=False)
     if not prove(goal, env):
@@ -105,7 +112,7 @@ def test_proofs_from_assumptions_hold(goal: Expr, first: Expr, second: Expr) -> 
 
 @pytest.mark.parametrize("dtype", [INT8, UINT8], ids=str)
 @given(data=st.data())
-@settings(max_examples=150)
+@quick(80)
 def test_narrow_types_wrap(dtype: DType, data: st.DataObject) -> None:
     x, y = Var("x", dtype), Var("y", dtype)
     lo, hi = int(dtype.min_value), int(dtype.max_value)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping
+import operator
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any, cast
 
+from hypothesis import settings
 from hypothesis import strategies as st
 
 from tvmlab.ir import (
@@ -22,6 +25,7 @@ from tvmlab.ir import (
     Ramp,
     Select,
     Var,
+    children,
     compare,
     const,
     logic,
@@ -32,50 +36,50 @@ from tvmlab.support import INDEX, DType
 Values = Mapping[Var, Any]
 
 
+def quick(examples: int) -> settings:
+    """Settings of a property test: always the same examples, and no limit on a busy machine."""
+    return settings(max_examples=examples, deadline=None, derandomize=True, database=None)
+
+
 class UndefinedError(Exception):
     """The expression has no value here: division by zero, or a shift by a negative amount."""
 
 
 def evaluate(e: Expr, values: Values) -> Any:
     """The value of an expression, a list of lanes for a vector."""
-    match e:
-        case Const():
-            return e.value
-        case Var():
-            return values[e]
-        case Binary():
-            return _lanewise(e, lambda a, b: _arithmetic(e.op, a, b, e.dtype), (e.a, e.b), values)
-        case Compare():
-            return _lanewise(e, lambda a, b: _comparison(e.op, a, b), (e.a, e.b), values)
-        case Logic():
-            if e.dtype.lanes == 1:
-                # Short-circuit as a machine may: the other side must then not matter.
-                left = evaluate(e.a, values)
-                return left if left == (e.op == "or") else evaluate(e.b, values)
-            both = all if e.op == "and" else any
-            return _lanewise(e, lambda a, b: both((a, b)), (e.a, e.b), values)
-        case Not():
-            return _lanewise(e, lambda a: not a, (e.a,), values)
-        case Select():
-            return _select(e, values)
-        case Cast():
-            return _lanewise(e, lambda a: _convert(a, e.dtype), (e.value,), values)
-        case Load():
-            indices = [evaluate(i, values) for i in e.indices]
-            return _convert(hash((e.buffer.name, *map(str, indices))) % 97 - 40, e.dtype)
-        case Call() if e.op == "abs":
-            return _lanewise(e, abs, e.args, values)
-        case Ramp():
-            base, stride = evaluate(e.base, values), evaluate(e.stride, values)
-            return [wrap_int(base + n * stride, e.dtype.scalar) for n in range(e.lanes)]
-        case Broadcast():
-            return [evaluate(e.value, values)] * e.lanes
-        case _:
-            raise AssertionError(f"no rule for {type(e).__name__}")
+    return _RULES[type(e)](e, values)
 
 
-def _lanewise(e: Expr, fn: Any, args: tuple[Expr, ...], values: Values) -> Any:
-    operands = [evaluate(a, values) for a in args]
+def _load(e: Load, values: Values) -> Any:
+    """A value made up from the index, the same each time."""
+    index = sum((n + 3) * evaluate(i, values) for n, i in enumerate(e.indices))
+    return _convert(index * 31 % 97 - 40, e.dtype)
+
+
+def _logic(e: Logic, values: Values) -> Any:
+    if e.dtype.lanes > 1:
+        return _lanewise(e, _both if e.op == "and" else _either, values)
+    # Short-circuit as a machine may: the other side must then not matter.
+    left = evaluate(e.a, values)
+    return left if left == (e.op == "or") else evaluate(e.b, values)
+
+
+def _both(a: bool, b: bool) -> bool:
+    return a and b
+
+
+def _either(a: bool, b: bool) -> bool:
+    return a or b
+
+
+def _ramp(e: Ramp, values: Values) -> Any:
+    base, stride = evaluate(e.base, values), evaluate(e.stride, values)
+    return [wrap_int(base + n * stride, e.dtype.scalar) for n in range(e.lanes)]
+
+
+def _lanewise(e: Expr, fn: Callable[..., Any], values: Values) -> Any:
+    """Apply a function to the operands, lane by lane for vectors."""
+    operands = [evaluate(cast(Expr, child), values) for child in children(e)]
     if e.dtype.lanes == 1:
         return fn(*operands)
     return [fn(*lane) for lane in zip(*operands, strict=True)]
@@ -90,7 +94,7 @@ def _select(e: Select, values: Values) -> Any:
     return [a if c else b for c, a, b in lanes]
 
 
-def _arithmetic(op: str, a: Any, b: Any, dtype: DType) -> Any:
+def _arithmetic(op: str, dtype: DType, a: Any, b: Any) -> Any:
     if op in ("min", "max"):
         return min(a, b) if op == "min" else max(a, b)
     if op == "div" or dtype.is_float:
@@ -100,36 +104,29 @@ def _arithmetic(op: str, a: Any, b: Any, dtype: DType) -> Any:
 
 
 def integer_op(op: str, a: int, b: int) -> int:
+    """An operation on integers of any size."""
     if op in ("floordiv", "floormod", "truncdiv", "truncmod") and b == 0:
         raise UndefinedError
     if op in ("shl", "shr") and not 0 <= b < 64:
         raise UndefinedError
-    match op:
-        case "add":
-            return a + b
-        case "sub":
-            return a - b
-        case "mul":
-            return a * b
-        case "floordiv":
-            return a // b
-        case "floormod":
-            return a % b
-        case "truncdiv":
-            return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
-        case "truncmod":
-            return abs(a) % abs(b) * (1 if a >= 0 else -1)
-        case "bitand":
-            return a & b
-        case "bitor":
-            return a | b
-        case "bitxor":
-            return a ^ b
-        case "shl":
-            return a << b
-        case _:
-            assert op == "shr"
-            return a >> b
+    return _INTEGER[op](a, b)
+
+
+def _truncdiv(a: int, b: int) -> int:
+    return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
+
+
+def _truncmod(a: int, b: int) -> int:
+    return abs(a) % abs(b) * (1 if a >= 0 else -1)
+
+
+_INTEGER: dict[str, Callable[[int, int], int]] = {
+    "add": int.__add__, "sub": int.__sub__, "mul": int.__mul__,
+    "floordiv": int.__floordiv__, "floormod": int.__mod__,
+    "truncdiv": _truncdiv, "truncmod": _truncmod,
+    "bitand": int.__and__, "bitor": int.__or__, "bitxor": int.__xor__,
+    "shl": int.__lshift__, "shr": int.__rshift__,
+}  # fmt: skip
 
 
 def _comparison(op: str, a: Any, b: Any) -> bool:
@@ -142,6 +139,22 @@ def _convert(value: Any, dtype: DType) -> Any:
     if dtype.is_float:
         return float(value)
     return wrap_int(int(value), dtype.scalar)
+
+
+_RULES: dict[type, Callable[[Any, Values], Any]] = {
+    Const: lambda e, _: e.value,
+    Var: lambda e, values: values[e],
+    Binary: lambda e, v: _lanewise(e, partial(_arithmetic, e.op, e.dtype), v),
+    Compare: lambda e, v: _lanewise(e, partial(_comparison, e.op), v),
+    Logic: _logic,
+    Not: lambda e, v: _lanewise(e, operator.not_, v),
+    Select: _select,
+    Cast: lambda e, v: _lanewise(e, partial(_convert, dtype=e.dtype), v),
+    Load: _load,
+    Call: lambda e, v: _lanewise(e, {"abs": abs}[e.op], v),
+    Ramp: _ramp,
+    Broadcast: lambda e, v: [evaluate(e.value, v)] * e.lanes,
+}
 
 
 def points(ranges: Mapping[Var, tuple[int, int]]) -> Iterator[dict[Var, int]]:

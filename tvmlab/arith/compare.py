@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from math import gcd
 
-from tvmlab.ir import Compare, CompareOp, Expr
+from tvmlab.ir import Binary, Compare, CompareOp, Expr, const_int
 from tvmlab.support import DType
 
 from .environment import Environment
@@ -41,11 +41,15 @@ def decide_forms(
 def _deep_range(form: LinearForm, env: Environment) -> Interval:
     extra = [
         fact
-        for atom in form.terms
+        for atom in dict.fromkeys(
+            atom for one in (form, *env.facts) for atom in one.terms if isinstance(atom, Binary)
+        )
         for fact in atom_facts(atom, env)
-        if is_exact(env.terms.form(getattr(atom, "a", atom)), atom.dtype, env)
-        and is_exact(env.terms.form(getattr(atom, "b", atom)), atom.dtype, env)
+        if is_exact(env.terms.form(atom.a), atom.dtype, env)
+        and is_exact(env.terms.form(atom.b), atom.dtype, env)
     ]
+    if not extra:
+        return form_range(form, env)
     hi = upper_bound(form, env, plain_range, extra=extra)
     negative = upper_bound(form.times(-1), env, plain_range, extra=extra)
     return Interval(None if negative is None else -negative, hi)
@@ -62,11 +66,35 @@ def reduce_comparison(
     """A smaller comparison with the same value; None if there is none. Both sides are exact."""
     difference = a.minus(b)
     original = len(a.terms) + len(b.terms)
-    reduced, op = _divide_out(difference, op, env)
+    reduced, op = _clear_quotients(difference, op, dtype, env)
+    reduced, op = _divide_out(reduced, op, env)
     unchanged = reduced is difference and len(difference.terms) == original
     if unchanged and (not a.const or not b.const):
         return None
     return _write(reduced, op, dtype, env)
+
+
+def _clear_quotients(
+    form: LinearForm, op: CompareOp, dtype: DType, env: Environment
+) -> tuple[LinearForm, CompareOp]:
+    """`x // c + y < 0` as `x + c * y < 0`: an order against a quotient is one against its value."""
+    digits = [a for a in form.terms if isinstance(a, Binary) and a.op in ("floordiv", "floormod")]
+    if op in ("eq", "ne") or len(digits) != 1:
+        return form, op
+    for atom, k in form.terms.items():
+        if abs(k) != 1 or not isinstance(atom, Binary) or atom.op != "floordiv":
+            continue
+        divisor, value = const_int(atom.b), env.terms.form(atom.a)
+        if divisor is None or divisor < 1 or not is_exact(value, dtype, env):
+            continue
+        if k < 0:
+            form, op = form.times(-1), _MIRRORED[op]
+        # Now x // c + rest; the two orders that hold for the quotient itself are < and >=.
+        rest = form.plus(LinearForm({atom: 1}, 0), -1)
+        if op in ("le", "gt"):
+            rest, op = rest.shift(-1), "lt" if op == "le" else "ge"
+        return _clear_quotients(value.plus(rest, divisor), op, dtype, env)
+    return form, op
 
 
 def _divide_out(form: LinearForm, op: CompareOp, env: Environment) -> tuple[LinearForm, CompareOp]:

@@ -52,12 +52,16 @@ def remainder(form: LinearForm, divisor: int, dtype: DType, env: Environment) ->
         return constant_form(form.const % divisor)
     if not is_exact(form, dtype, env):
         return _atom("floormod", form, divisor, dtype, env)
-    rest = _reduce_factors(_without_inner_remainders(form, divisor, dtype, env), divisor)
+    opened = _without_inner_remainders(form, divisor, dtype, env)
+    _, rest = _split_multiples(opened, divisor)
     if rest.is_const:
         return rest
-    bucket = _common_quotient(rest, divisor, env)
-    if bucket is not None:
-        return rest.shift(-bucket * divisor)
+    # Factors above the divisor are kept where they stay, so that the quotient of the same sum
+    # has the same numerator and both can be recognised as parts of one value.
+    for candidate in (rest, _reduce_factors(rest, divisor)):
+        bucket = _common_quotient(candidate, divisor, env)
+        if bucket is not None:
+            return candidate.shift(-bucket * divisor)
     if not is_exact(rest, dtype, env):
         return _atom("floormod", form, divisor, dtype, env)
     same = form_remainder(rest, env).remainder(divisor)
@@ -182,16 +186,19 @@ def _factorings(
 def _nested_quotient(
     rest: LinearForm, divisor: int, dtype: DType, env: Environment
 ) -> LinearForm | None:
-    """`(x // a + r) // b` is `(x + r * a) // (a * b)`."""
+    """`(x // a + r) // b` is `(x + r * a) // (a * b)`; `x % (a * b) // b` is `x // b % a`."""
     if len(rest.terms) != 1:
         return None
     [(atom, factor)] = rest.terms.items()
-    if factor != 1 or not isinstance(atom, Binary) or atom.op != "floordiv":
+    if factor != 1 or not _is_digit(atom):
         return None
-    if not isinstance(atom.b, Const) or int(atom.b.value) <= 0:
-        return None
-    inner_divisor = int(atom.b.value)
+    inner_divisor = _divisor(atom)
     inner, product = env.terms.form(atom.a), inner_divisor * divisor
+    if atom.op == "floormod":
+        if rest.const or inner_divisor % divisor or not is_exact(inner, dtype, env):
+            return None
+        upper = quotient(inner, divisor, dtype, env)
+        return remainder(upper, inner_divisor // divisor, dtype, env)
     moved = inner.shift(rest.const * inner_divisor)
     if product > int(dtype.max_value) or not (
         is_exact(inner, dtype, env) and is_exact(moved, dtype, env)

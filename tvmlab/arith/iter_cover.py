@@ -14,9 +14,9 @@ from tvmlab.ir import Compare, Expr, Var, conjuncts, free_vars
 
 from .bounds import Bounds
 from .compare import decide_forms
-from .iter_digits import digit_of
-from .linear import ZERO, FormKey, LinearForm, constant_form, is_scalar_int
-from .ranges import is_exact
+from .iter_digits import Digit, digit_of
+from .linear import ZERO, LinearForm, constant_form, is_scalar_int
+from .ranges import atom_range, is_exact
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -25,6 +25,7 @@ class _Group:
 
     form: LinearForm
     extent: LinearForm
+    loops: frozenset[Expr]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +47,26 @@ def cover_reason(
     extents: Sequence[Expr],
     loops: Sequence[tuple[Var, Expr]],
     predicate: Expr,
-    everywhere: Bounds,
+    outer: Bounds,
     there: Bounds,
 ) -> str | None:
-    """Why it is not proven that every point is reached; None if it is."""
+    """Why it is not proven that every point is reached; None if it is.
+
+    Parameters
+    ----------
+    forms, extents
+        The bindings, simplified in `there`, and the extents of their iteration variables.
+    loops, predicate
+        The loops with their extents, and what holds of their iterations.
+    outer
+        What is known outside the loops. Inside they have run, so there they are never empty.
+    there
+        What is known inside the loops where the predicate holds.
+    """
     try:
-        cover = _Cover(loops, everywhere, there)
-        for condition in conjuncts(predicate):
+        cover = _Cover(loops, outer, there)
+        # Limits on the inner sums first: the outer ones are made of them.
+        for condition in sorted(conjuncts(predicate), key=lambda c: len(free_vars(c))):
             cover.cut(condition)
         cover.group_sources(forms)
         parts = [cover.parts(n, form) for n, form in enumerate(forms)]
@@ -66,15 +80,16 @@ def cover_reason(
 
 
 class _Cover:
-    def __init__(
-        self, loops: Sequence[tuple[Var, Expr]], everywhere: Bounds, there: Bounds
-    ) -> None:
-        self._env = everywhere
+    def __init__(self, loops: Sequence[tuple[Var, Expr]], outer: Bounds, there: Bounds) -> None:
+        self._env = outer
         self._there = there
         self._vars = {var for var, _ in loops}
-        self._groups: list[_Group] = [
-            _Group(LinearForm({var: 1}, 0), everywhere.terms.form(extent)) for var, extent in loops
-        ]
+        self._groups: list[_Group] = []
+        for var, extent in loops:
+            size = outer.terms.form(extent)
+            if any(self._moves(atom) for atom in size.terms):
+                raise _NotProvenError(f"the extent of loop {var.name} depends on another loop")
+            self._groups.append(_Group(LinearForm({var: 1}, 0), size, frozenset({var})))
 
     def cut(self, condition: Expr) -> None:
         """Take a predicate `sum < limit` into account: the sum becomes a group of that extent."""
@@ -83,7 +98,7 @@ class _Cover:
                 "the predicate is not a conjunction of upper limits on sums of loops"
             )
         a, b = self._env.terms.form(condition.a), self._env.terms.form(condition.b)
-        exact = all(is_exact(form, condition.a.dtype, self._env) for form in (a, b))
+        exact = all(is_exact(form, condition.a.dtype, self._there) for form in (a, b))
         op = condition.op
         if op in ("gt", "ge"):
             a, b, op = b, a, "lt" if op == "gt" else "le"
@@ -92,11 +107,13 @@ class _Cover:
                 "the predicate is not a conjunction of upper limits on sums of loops"
             )
         # Loops go to one side, everything that stands still to the other.
-        difference = a.minus(b)
+        difference = self._visible(a.minus(b))
+        if difference.is_const:
+            return
         moving = {t: k for t, k in difference.terms.items() if self._moves(t)}
         still = {t: -k for t, k in difference.terms.items() if t not in moving}
         limit = LinearForm(still, (1 if op == "le" else 0) - difference.const)
-        group = self._gather(LinearForm(moving, 0))
+        group = self._gather(LinearForm(moving, 0), limit)
         if group is None:
             raise _NotProvenError("the predicate does not limit a sum of loops that has no gaps")
         if decide_forms("le", limit, group.extent, self._env, deep=True) is True:
@@ -118,15 +135,25 @@ class _Cover:
                     self._replace(group, group.extent)
 
     def _replace(self, group: _Group, extent: LinearForm) -> None:
-        used = set(group.form.terms)
-        self._groups = [g for g in self._groups if not used & set(g.form.terms)]
-        self._groups.append(_Group(group.form, extent))
+        self._groups = [g for g in self._groups if not g.loops & group.loops]
+        self._groups.append(_Group(group.form, extent, group.loops))
+
+    def _visible(self, form: LinearForm) -> LinearForm:
+        """The form without atoms that the predicate fixes, as they are gone from the bindings."""
+        for atom, k in form.terms.items():
+            value = atom_range(atom, self._there)
+            if value.is_point and value.lo is not None:
+                form = form.plus(LinearForm({atom: 1}, 0), -k).shift(k * value.lo)
+        return form
 
     def _moves(self, atom: Expr) -> bool:
         return any(v in self._vars for v in free_vars(atom))
 
-    def _gather(self, form: LinearForm) -> _Group | None:
-        """A sum as a group: whole groups, each factor the product of the extents below it."""
+    def _gather(self, form: LinearForm, limit: LinearForm | None = None) -> _Group | None:
+        """A sum as a group: whole groups, each factor the product of the extents below it.
+
+        Only values below `limit` count, so that a part may reach no further than that.
+        """
         if form.const or not form.terms:
             return None
         members = self._members(form)
@@ -135,10 +162,19 @@ class _Cover:
         members.sort(key=lambda m: m[0])
         reach = constant_form(1)
         for factor, group in members:
+            extent = group.extent
+            if extent.is_const:
+                size = extent.const
+                if limit is not None and limit.is_const and factor > 0:
+                    size = min(size, -(-limit.const // factor))
+                if size <= 1:
+                    continue
+                extent = constant_form(size)
             if not reach.is_const or factor != reach.const:
                 return None
-            reach = group.extent.times(factor)
-        return _Group(form, reach)
+            reach = extent.times(factor)
+        loops: frozenset[Expr] = frozenset[Expr]().union(*(group.loops for _, group in members))
+        return _Group(form, reach, loops)
 
     def _members(self, form: LinearForm) -> list[tuple[int, _Group]] | None:
         """The groups that a sum consists of, with their factors; None if it has other parts."""
@@ -160,28 +196,33 @@ class _Cover:
             if factor is not None:
                 rest = rest.plus(group.form, -factor)
                 found.append(_Part(factor, group, 1, group.extent))
-        for atom, factor in rest.terms.items():
-            found.append(self._digit_part(binding, atom, factor))
+        while rest.terms:
+            atom = next((t for t in rest.terms if not isinstance(t, Var)), None)
+            if atom is None:
+                raise _NotProvenError(f"binding {binding} uses a loop that is part of another sum")
+            part, used = self._digit_part(binding, atom, rest)
+            rest = rest.minus(used)
+            found.append(part)
         return found
 
-    def _digit_part(self, binding: int, atom: Expr, factor: int) -> _Part:
-        digit = digit_of(atom, self._there)
-        group = None if digit is None else self._find(digit.source.key())
-        if digit is None or group is None:
-            raise _NotProvenError(
-                f"binding {binding} is not a sum of quotients and remainders of independent loops"
-            )
-        if not group.extent.is_const:
-            raise _NotProvenError(
-                f"binding {binding} takes a loop apart whose extent is not a number"
-            )
-        size = -(-group.extent.const // digit.lower)
-        if digit.size is not None:
-            size = min(size, digit.size)
-        return _Part(factor, group, digit.lower, constant_form(size))
-
-    def _find(self, key: FormKey) -> _Group | None:
-        return next((g for g in self._groups if g.form.key() == key), None)
+    def _digit_part(self, binding: int, atom: Expr, form: LinearForm) -> tuple[_Part, LinearForm]:
+        """A digit of a group in a sum, and the terms of the sum that it stands for."""
+        digit, factor = digit_of(atom, self._there), form.terms[atom]
+        for group in self._groups if digit is not None else ():
+            assert digit is not None
+            used = _digit_in_group(digit, LinearForm({atom: factor}, 0), factor, group.form, form)
+            if used is None:
+                continue
+            if not group.extent.is_const:
+                raise _NotProvenError(
+                    f"binding {binding} takes a loop apart whose extent is not a number"
+                )
+            size = -(-group.extent.const // digit.lower)
+            size = size if digit.size is None else min(size, digit.size)
+            return _Part(factor, group, digit.lower, constant_form(size)), used
+        raise _NotProvenError(
+            f"binding {binding} is not a sum of quotients and remainders of independent loops"
+        )
 
     def need_disjoint(self, parts: Sequence[_Part]) -> None:
         """Each group's digits must take every combination of values."""
@@ -252,3 +293,23 @@ def _multiple_in(part: LinearForm, form: LinearForm) -> int | None:
         elif factor != own // k:
             return None
     return factor
+
+
+def _digit_in_group(
+    digit: Digit, this: LinearForm, factor: int, group: LinearForm, form: LinearForm
+) -> LinearForm | None:
+    """The terms of `form` that are `factor` times this digit of the group; None if they are not.
+
+    The group may have multiples of the digit's unit on top of the digit's source:
+    `(x * 40 + y) // 10` is written as `x * 4 + y // 10`, and `(x * 40 + y) % 10` as `y % 10`.
+    """
+    above = group.minus(digit.source)
+    unit = digit.lower * (digit.size or 1)
+    if above.const or any(k % unit for k in above.terms.values()):
+        return None
+    if digit.size is not None:
+        return this
+    spread = {t: factor * (k // unit) for t, k in above.terms.items()}
+    if any(form.terms.get(t) != k for t, k in spread.items()):
+        return None
+    return this.plus(LinearForm(spread, 0))

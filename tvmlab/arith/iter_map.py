@@ -73,7 +73,7 @@ def detect_iter_map(
     env
         What is known about other symbols.
     """
-    everywhere = env or Bounds()
+    outer = everywhere = env or Bounds()
     for var, extent in loops:
         everywhere = everywhere.bind_loop(var, extent)
     reached = simplify(predicate, everywhere)
@@ -84,7 +84,7 @@ def detect_iter_map(
         if not is_exact(form, binding.dtype, there):
             return IterMap(False, False, False, f"binding {n} may overflow {binding.dtype}")
     lost = digits.lost_loop(forms)
-    cover = cover_reason(forms, iter_extents, loops, reached, everywhere, there)
+    cover = cover_reason(forms, iter_extents, loops, reached, outer, there)
     outside = _outside_reason(forms, iter_extents, there)
     reason = cover or outside
     if lost is not None:

@@ -173,6 +173,10 @@ class Terms:
                     terms.pop(atom, None)
         return LinearForm(terms, const)
 
+    def is_atom(self, e: Expr) -> bool:
+        """Whether a scalar integer expression is not a number, sum, difference or multiple."""
+        return type(e) is not Const and not (type(e) is Binary and self._parts(e, 1) is not None)
+
     def _parts(self, e: Binary, factor: int) -> tuple[tuple[Expr, int], ...] | None:
         """What a sum, difference or multiple consists of; last first, as a stack wants it."""
         if e.op == "add":

@@ -9,15 +9,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from tvmlab.ir import Binary, Const, Expr, Select, Var, const, uses_var
+from tvmlab.ir import Binary, Const, Expr, Load, Node, Select, Var, const, uses_var, walk
 from tvmlab.support import DType
 
 from .bounds import Bounds
 from .divmod import quotient, remainder
 from .interval import Interval
 from .linear import LinearForm, constant_form, form_to_expr, is_scalar_int
-from .ranges import atom_range, form_range, form_remainder, is_exact
+from .ranges import atom_range, form_range, form_remainder, is_exact, range_of
 from .simplify import simplify
+
+_DIVISIONS = frozenset({"floordiv", "floormod", "truncdiv", "truncmod"})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,6 +70,8 @@ def relax(
             return SymbolicRange(const(0, exprs[0].dtype), None)
     assert total is not None
     low = simplify(form_to_expr(total.low, exprs[0].dtype, outer.shown), outer)
+    if any(_may_divide_by_zero(n, outer) for n in walk(low)):
+        return SymbolicRange(const(0, exprs[0].dtype), None)
     return SymbolicRange(low, total.width + 1)
 
 
@@ -160,7 +164,13 @@ class _Search:
     def _choice(self, atom: Select) -> _Span | None:
         a = self.form(self.running.terms.form(atom.then))
         b = self.form(self.running.terms.form(atom.otherwise))
-        return None if a is None or b is None else self.join(a, b)
+        if a is None or b is None:
+            return None
+        # The box is computed outside the branches: what they guard must not stand in it.
+        guarded = any(
+            isinstance(n, Load) for atom in (*a.low.terms, *b.low.terms) for n in walk(atom)
+        )
+        return None if guarded else self.join(a, b)
 
     def join(self, a: _Span, b: _Span) -> _Span | None:
         """The smallest box around two, if their distance is bounded."""
@@ -169,6 +179,13 @@ class _Search:
             return None
         start = min(0, distance.lo)
         return _Span(a.low.shift(start), max(a.width, distance.hi + b.width) - start)
+
+
+def _may_divide_by_zero(e: Node, env: Bounds) -> bool:
+    if not isinstance(e, Binary) or e.op not in _DIVISIONS:
+        return False
+    divisor = range_of(e.b, env)
+    return divisor.intersect(Interval.point(0)) is not None
 
 
 def _constant_span(interval: Interval) -> _Span | None:

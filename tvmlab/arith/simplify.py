@@ -144,8 +144,8 @@ def _result_form(e: Expr, result: Expr, env: Bounds) -> LinearForm:
     """The form of what an atom became: itself an atom, or something to be simplified further."""
     if isinstance(result, Const):
         return constant_form(int(result.value))
-    rep = env.terms.rep(result)
-    if type(result) is type(e) and env.terms.form(result).atom is rep:
+    if type(result) is type(e) and env.terms.is_atom(result):
+        rep = env.terms.rep_atom(result)
         env.shown.setdefault(rep, result)
         return LinearForm({rep: 1}, 0)
     return _form(result, env)
@@ -210,7 +210,7 @@ def _simplify_integer_compare(e: Compare, env: Bounds) -> Expr:
     if decided is not None:
         return TRUE if decided else FALSE
     reduced = reduce_comparison(e.op, a, b, dtype, env)
-    return e if reduced is None or same_tree(e, reduced) else reduced
+    return e if reduced is None or same_tree(e, reduced) else _simplify(reduced, env)
 
 
 def _simplify_logic(e: Logic, env: Bounds) -> Expr:
