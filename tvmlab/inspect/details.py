@@ -123,9 +123,13 @@ def _buffer_report(schedule: Schedule, buffer: Buffer) -> LineReport:
     index = index_of(schedule.program)
     writers = [b.name for b in index.writers.get(buffer, [])]
     readers = [b.name for b in index.readers.get(buffer, []) if b.name not in writers]
-    sentence = f"Holds what {listing(writers) or 'nobody'} writes"
-    sentence += f" and {listing(readers)} reads." if readers else "."
+    sentence = f"Holds what {listing(writers) or 'nobody'} {_verb('write', writers)}"
+    sentence += f" and {listing(readers)} {_verb('read', readers)}." if readers else "."
     facts = [Fact("lives in", buffer.scope)]
     if buffer.const_shape is not None:
         facts.insert(0, Fact("whole shape", shape(buffer.const_shape, buffer.dtype)))
     return LineReport(sentence, tuple(facts))
+
+
+def _verb(stem: str, subjects: list[str]) -> str:
+    return stem if len(subjects) > 1 else f"{stem}s"

@@ -39,12 +39,21 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class _Index:
-    """One index of an access: coefficients of the loops if it is linear in them."""
+    """One index of an access, as a sum of loops (or other atoms) with factors, and a constant."""
 
     expr: Expr
     extent: int
-    coefficients: Mapping[Var, int] | None
+    terms: Mapping[Expr, int]
     constant: int
+
+    @property
+    def key(self) -> tuple[tuple[int, int], ...]:
+        """Equal for indices that differ by a constant; atoms are interned by the environment."""
+        return tuple(sorted((id(atom), factor) for atom, factor in self.terms.items()))
+
+    @property
+    def is_linear(self) -> bool:
+        return all(isinstance(atom, Var) for atom in self.terms)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,15 +64,9 @@ class Access:
     indices: tuple[_Index, ...]
 
     @property
-    def shape_key(self) -> tuple[object, ...]:
+    def key(self) -> tuple[object, ...]:
         """Equal for accesses that differ only by constants, such as those of a stencil."""
-        parts = tuple(
-            id(i.expr)
-            if i.coefficients is None
-            else tuple(sorted((id(v), c) for v, c in i.coefficients.items()))
-            for i in self.indices
-        )
-        return (id(self.buffer), parts)
+        return (id(self.buffer), *(index.key for index in self.indices))
 
 
 def accesses_of(block: Block, env: Bounds) -> list[Access] | None:
@@ -89,30 +92,31 @@ def _access(region: Region, bindings: Mapping[Var, Expr], env: Bounds) -> Access
         expr = bindings.get(low) if isinstance(low, Var) else None
         expr = substitute(low, bindings) if expr is None else expr
         form = linear_form(expr, env)
-        coefficients = {v: c for v, c in form.terms.items() if isinstance(v, Var)}
-        linear = len(coefficients) == len(form.terms)
-        indices.append(_Index(expr, width, coefficients if linear else None, form.const))
+        indices.append(_Index(expr, width, form.terms, form.const))
     return Access(region.buffer, tuple(indices))
 
 
 def boxes(accesses: Iterable[Access], inner: Extents, env: Bounds) -> dict[Buffer, Box]:
-    """The box of each buffer that is touched while the inner loops run and the others stand."""
+    """The box of each buffer that is touched while the inner loops run and the others stand.
+
+    Accesses that differ by constants share a box. Those that move differently are taken to be
+    apart: their box is as long as both together.
+    """
     groups: dict[tuple[object, ...], list[Access]] = {}
     for access in accesses:
-        groups.setdefault(access.shape_key, []).append(access)
+        groups.setdefault(access.key, []).append(access)
     result: dict[Buffer, Box] = {}
+    shown: dict[Buffer, Access] = {}
     for members in groups.values():
-        buffer = members[0].buffer
-        extents = tuple(
-            min(_union(column, inner, env, whole), whole)
-            for column, whole in zip(
-                zip(*(m.indices for m in members), strict=True),
-                buffer.const_shape or (),
-                strict=True,
-            )
+        buffer, columns = members[0].buffer, zip(*(m.indices for m in members), strict=True)
+        sizes = buffer.const_shape or ()
+        box = Box(
+            buffer,
+            tuple(min(_union(c, inner, env, n), n) for c, n in zip(columns, sizes, strict=True)),
         )
         old = result.get(buffer)
-        result[buffer] = Box(buffer, extents) if old is None else _larger(old, extents)
+        result[buffer] = box if old is None else _apart(old, box, shown[buffer], members[0])
+        shown[buffer] = members[0]
     return result
 
 
@@ -122,22 +126,33 @@ def merge(parts: Iterable[Mapping[Buffer, Box]]) -> dict[Buffer, Box]:
     for part in parts:
         for buffer, box in part.items():
             old = result.get(buffer)
-            result[buffer] = box if old is None else _larger(old, box.extents)
+            result[buffer] = box if old is None else _larger(old, box)
     return result
 
 
-def _larger(old: Box, extents: tuple[int, ...]) -> Box:
-    return Box(old.buffer, tuple(max(a, b) for a, b in zip(old.extents, extents, strict=True)))
+def _larger(a: Box, b: Box) -> Box:
+    return Box(a.buffer, tuple(max(x, y) for x, y in zip(a.extents, b.extents, strict=True)))
+
+
+def _apart(a: Box, b: Box, first: Access, second: Access) -> Box:
+    """Both boxes one behind the other, along the first dimension in which their indices differ."""
+    extents = list(_larger(a, b).extents)
+    for place, (x, y) in enumerate(zip(first.indices, second.indices, strict=True)):
+        whole = (a.buffer.const_shape or ())[place]
+        if x.key != y.key and extents[place] < whole:
+            extents[place] = min(a.extents[place] + b.extents[place], whole)
+            break
+    return Box(a.buffer, tuple(extents))
 
 
 def _union(column: Sequence[_Index], inner: Extents, env: Bounds, whole: int) -> int:
-    """The width that indices with equal coefficients cover together in one dimension."""
+    """The width that indices which differ by constants cover together in one dimension."""
     first = column[0]
-    if first.coefficients is None:
+    lowest = min(i.constant for i in column)
+    reach = max(i.constant + i.extent for i in column) - lowest
+    if not first.is_linear:
         ranges = {var: Interval.extent(extent) for var, extent in inner.items()}
         found = relax([first.expr], ranges, env).extent
-        return whole if found is None else found + first.extent - 1
-    lowest = min(i.constant for i in column)
-    highest = max(i.constant + i.extent for i in column)
-    reach = sum(abs(c) * (inner[v] - 1) for v, c in first.coefficients.items() if v in inner)
-    return reach + highest - lowest
+        return whole if found is None else found - 1 + reach
+    moving = ((v, c) for v, c in first.terms.items() if isinstance(v, Var) and v in inner)
+    return reach + sum(abs(c) * (inner[v] - 1) for v, c in moving)

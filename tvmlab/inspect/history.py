@@ -46,7 +46,7 @@ class HistoryReporter:
     def report(self, measured: Mapping[int, Measured]) -> HistoryReport:
         """The tree with its gains, from measurements by node id."""
         history = self.history
-        rows = tuple(self._row(node, measured) for node in history.nodes.values())
+        rows = tuple(self._row(node, measured) for node in list(history.nodes.values()))
         return HistoryReport(rows, str(history.current), history.can_undo, history.can_redo)
 
     def _row(self, node: HistoryNode, measured: Mapping[int, Measured]) -> HistoryRow:
