@@ -13,6 +13,11 @@ from tvmlab import te
 from tvmlab.te import Tensor
 
 Array = NDArray[Any]
+Reference = (
+    Callable[[Array], Sequence[Array]]
+    | Callable[[Array, Array], Sequence[Array]]
+    | Callable[[Array, Array, Array], Sequence[Array]]
+)
 
 
 @dataclass(frozen=True)
@@ -22,7 +27,7 @@ class Workload:
     name: str
     inputs: Sequence[Tensor]
     outputs: Sequence[Tensor]
-    reference: Callable[..., Sequence[Array]]
+    reference: Reference
 
     def arrays(self, seed: int) -> list[Array]:
         """Random inputs of the right shapes and types; small integers, so that sums are exact."""

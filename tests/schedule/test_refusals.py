@@ -271,8 +271,8 @@ def _inline_out_of_parallel() -> None:
 
 REFUSALS: list[tuple[Callable[[], object], str, str]] = [
     (_parallel_reduction, "parallel.reduction",
-     "cannot parallelize k: it is a reduction loop of block C, so two of its iterations add into the "
-     "same element and must not run side by side"),
+     "cannot parallelize k: it is a reduction loop of block C, so two of its iterations add into "
+     "the same element and must not run side by side"),
     (_vectorize_reduction, "vectorize.reduction", "must not sit in the lanes of one vector"),
     (_split_vectorized, "split.annotated", "cannot split j: it is already vectorized"),
     (_split_factors([2, 2]), "split.too-small", "make 4 iterations, but the loop has 8"),
@@ -372,11 +372,11 @@ def test_fix_of_a_long_unroll_splits_first() -> None:
 
 BAD_CALLS: list[tuple[Callable[[Schedule], object], str]] = [
     (lambda s: s.apply("spilt", None), "there is no schedule primitive 'spilt'"),
-    (lambda s: s.split("i", [None, 2]), "split: loop must be a loop, not 'i'"),  # type: ignore[arg-type]
+    (lambda s: s.split("i", [None, 2]), "split: loop must be a loop, not 'i'"),  # pyright: ignore[reportArgumentType] - wrong on purpose
     (lambda s: s.loops("D"), "there is no block 'D'"),
     (lambda s: s.cache_read("C", "X"), "there is no buffer 'X'"),
-    (lambda s: s.cache_read("C", "A", "disk"), "scope cannot be 'disk'"),  # type: ignore[arg-type]
-    (lambda s: s.split(s.loops("C")[0], [None, 2.5]), "must be a list of whole numbers"),  # type: ignore[list-item]
+    (lambda s: s.cache_read("C", "A", "disk"), "scope cannot be 'disk'"),  # pyright: ignore[reportArgumentType] - wrong on purpose
+    (lambda s: s.split(s.loops("C")[0], [None, 2.5]), "must be a list of whole numbers"),  # pyright: ignore[reportArgumentType] - wrong on purpose
     (lambda s: s.apply("split"), "split needs loop: the loop to split"),
     (lambda s: s.apply("vectorize", 1, 2), "vectorize takes 1 argument(s), not 2"),
     (lambda s: s.apply("vectorize", axis=1), "axis is not one of its parameters"),

@@ -114,7 +114,8 @@ def test_trace_text() -> None:
         ('{"format": "tvmlab-trace", "version": 99, "steps": []}', "version 99"),
         ('{"format": "tvmlab-trace", "version": 1, "steps": [1]}', "step 0"),
         (
-            '{"format": "tvmlab-trace", "version": 1, "steps": [{"op": "x", "args": {}, "out": []}]}',
+            '{"format": "tvmlab-trace", "version": 1, "steps": '
+            '[{"op": "x", "args": {}, "out": []}]}',
             "names 'x', which is no schedule primitive",
         ),
     ],

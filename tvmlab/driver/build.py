@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from typing import cast
 
 from tvmlab.codegen import (
     EmitOptions,
@@ -100,10 +101,21 @@ def program_of(source: Source) -> Program:
         return source.program
     if isinstance(source, Program):
         return source
-    tensors = [source] if isinstance(source, Tensor) else source
-    if isinstance(tensors, Sequence) and all(isinstance(t, Tensor) for t in tensors):
+    tensors = _tensors(source)
+    if tensors is not None:
         return create_program(tensors)
     raise UserError(
         f"cannot build {type(source).__name__}: it is no schedule, program or tensor",
         hint="pass a tvmlab.Schedule, for example tl.build(tl.Schedule(C))",
     )
+
+
+def _tensors(source: object) -> list[Tensor] | None:
+    """One or more tensors as a list; None for anything else that a user may have passed."""
+    if isinstance(source, Tensor):
+        return [source]
+    if not isinstance(source, Sequence):
+        return None
+    items = cast("Sequence[object]", source)
+    tensors = [t for t in items if isinstance(t, Tensor)]
+    return tensors if len(tensors) == len(items) else None

@@ -43,7 +43,7 @@ class Executable:
     target: Target
     ir_text: str
     kernel: Kernel
-    stages: Mapping[str, float] = field(default_factory=dict)
+    stages: Mapping[str, float] = field(default_factory=dict[str, float])
     from_cache: bool = False
 
     @property

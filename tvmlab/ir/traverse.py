@@ -112,7 +112,7 @@ def _rebuild(node: N, changed: dict[str, Any]) -> N:
 
 
 def transform(node: N, fn: Callable[[Any], Any]) -> N:
-    """Rewrite bottom-up: `fn` sees each node after its children; returning it unchanged keeps it."""
+    """Rewrite bottom-up: `fn` sees each node after its children, and returns it to keep it."""
 
     def visit(current: Any) -> Any:
         return fn(map_children(current, visit))
@@ -179,4 +179,3 @@ def loads_of(node: Node) -> list[Load]:
 def with_body(program: Program, body: Stmt) -> Program:
     """The program with another body; the same object if it is the same body."""
     return program if body is program.body else replace(program, body=body)
-

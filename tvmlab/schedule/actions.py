@@ -112,11 +112,9 @@ def _simple(
 ) -> Action:
     spec = PRIMITIVES[name]
     params = tuple(p for p in spec.params if p.name in ask)
-    choices = {
-        p.name: tuple(_choice(program, name, {**args, p.name: c}, p.name) for c in p.choices)
-        for p in params
-    }
     verdict = attempt(program, name, args).verdict
+    # A closed choice, such as a memory scope, does not decide whether the step is legal.
+    choices = {p.name: tuple(Choice(c, c, verdict) for c in p.choices) for p in params}
     return Action(name, spec.title, spec.key, args, params, choices, verdict)
 
 

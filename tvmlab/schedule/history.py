@@ -22,7 +22,7 @@ class HistoryNode:
     step: Step | None
     program: Program
     label: str | None = None
-    children: list[int] = field(default_factory=list)
+    children: list[int] = field(default_factory=list[int])
 
 
 class History:

@@ -52,9 +52,11 @@ class ProgramIndex:
             self._note_accesses(stmt)
 
     def _note_accesses(self, block: Block) -> None:
-        for table, kind in ((self.writers, Store), (self.readers, Load)):
-            for buffer in {n.buffer: None for n in accesses(block) if isinstance(n, kind)}:
-                table.setdefault(buffer, []).append(block)
+        found = accesses(block)
+        for buffer in {n.buffer: None for n in found if isinstance(n, Store)}:
+            self.writers.setdefault(buffer, []).append(block)
+        for buffer in {n.buffer: None for n in found if isinstance(n, Load)}:
+            self.readers.setdefault(buffer, []).append(block)
 
     def loops_around(self, stmt: Stmt) -> list[For]:
         """The loops that enclose a statement, outermost first."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 from tvmlab.ir import BlockSymbol, Buffer, Var
-from tvmlab.support import ScheduleError
+from tvmlab.support import ScheduleError, items_of
 
 from .index import index_of
 from .refs import BlockRef, LoopRef, Owner
@@ -47,8 +47,8 @@ def _usage(primitive: Primitive) -> str:
 def _bind(primitive: Primitive, args: Sequence[Any], named: dict[str, Any]) -> dict[str, Any]:
     specs = primitive.params
     if specs[0].kind == "loops" and args:
-        first = args[0] if len(args) == 1 and isinstance(args[0], (list, tuple)) else args
-        args = (first,)
+        given_as_list = items_of(args[0]) if len(args) == 1 else None
+        args = (args if given_as_list is None else given_as_list,)
     if len(args) > len(specs):
         raise ScheduleError(
             f"{primitive.name} takes {len(specs)} argument(s), not {len(args)}",
@@ -69,9 +69,10 @@ def _convert(schedule: Owner, primitive: Primitive, spec: ParamSpec, value: Any)
     if spec.kind == "loop":
         return resolve_loop(schedule, value, what)
     if spec.kind == "loops":
-        if not isinstance(value, (list, tuple)):
+        items = items_of(value)
+        if items is None:
             raise ScheduleError(f"{what} must be loops, not {value!r}", hint=_usage(primitive))
-        return tuple(resolve_loop(schedule, v, what) for v in value)
+        return tuple(resolve_loop(schedule, item, what) for item in items)
     if spec.kind == "block":
         return resolve_block(schedule, value, what)
     if spec.kind == "buffer":
@@ -161,13 +162,15 @@ def resolve_buffer(schedule: Owner, value: Any, what: str) -> Buffer:
 
 
 def _factors(what: str, value: Any) -> tuple[int | None, ...]:
-    items = (None, value) if isinstance(value, int) and not isinstance(value, bool) else value
-    well_formed = isinstance(items, (list, tuple)) and all(
-        f is None or (isinstance(f, int) and not isinstance(f, bool)) for f in items
-    )
-    if not well_formed:
+    items = (None, value) if _is_whole(value) else items_of(value)
+    factors = tuple(f for f in items or () if f is None or _is_whole(f))
+    if items is None or len(factors) != len(items):
         raise ScheduleError(
             f"{what} must be a list of whole numbers, one of which may be None, not {value!r}",
             hint="for example sch.split(i, [None, 16])",
         )
-    return tuple(items)
+    return factors
+
+
+def _is_whole(value: object) -> TypeGuard[int]:
+    return isinstance(value, int) and not isinstance(value, bool)

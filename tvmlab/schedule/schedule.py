@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tvmlab.ir import Block, BlockSymbol, Buffer, For, Program, Scope, Var, to_lines, to_text
-from tvmlab.support import ScheduleError, user_span
+from tvmlab.support import ScheduleError, fields_of, items_of, user_span
 from tvmlab.te import Tensor, create_program
 
 from . import primitives as _primitives  # fills the registry
@@ -196,8 +196,7 @@ class Schedule:
 
     def goto(self, state: int | str) -> None:
         """Go to any state of the history, by id or checkpoint name."""
-        node = self.history.find(state) if isinstance(state, str) else None
-        self.history.goto(node.id if node else state)  # pyright: ignore[reportArgumentType]
+        self.history.goto(self.history.find(state).id if isinstance(state, str) else state)
         self._changed()
 
     def checkpoint(self, name: str) -> None:
@@ -328,14 +327,13 @@ def _marked_nest(program: Program, subject: object) -> str:
 
 def _replay_step(schedule: Schedule, step: Instruction, names: dict[str, Ref]) -> None:
     def value_of(value: Any) -> Any:
-        if isinstance(value, dict):
-            name = value.get("loop")
-            if name not in names:
+        fields, items = fields_of(value), items_of(value)
+        if fields is not None:
+            name = fields.get("loop")
+            if not isinstance(name, str) or name not in names:
                 raise ScheduleError(f"the trace uses loop {name!r} before any step makes it")
             return names[name]
-        if isinstance(value, list):
-            return [value_of(v) for v in value]
-        return value
+        return value if items is None else [value_of(item) for item in items]
 
     args = {name: value_of(value) for name, value in step.args.items()}
     refs: Sequence[Ref]
@@ -345,7 +343,7 @@ def _replay_step(schedule: Schedule, step: Instruction, names: dict[str, Ref]) -
         refs = schedule.apply(step.op, **args)
     if len(refs) != len(step.outputs):
         raise ScheduleError(
-            f"{step.op} in the trace returned {len(step.outputs)} references, but here {len(refs)}; "
-            f"the trace was made for another program"
+            f"{step.op} in the trace returned {len(step.outputs)} references, but here "
+            f"{len(refs)}; the trace was made for another program"
         )
     names.update(zip(step.outputs, refs, strict=True))

@@ -8,12 +8,12 @@ and buffers are named by their names, which are unique within a program.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias, Union
 
 from tvmlab.ir import BlockSymbol, Buffer, Program, Var
-from tvmlab.support import InternalError, Namer, ParseError
+from tvmlab.support import InternalError, Namer, ParseError, fields_of, items_of
 
 from .index import index_of
 from .registry import PRIMITIVES
@@ -22,7 +22,7 @@ from .rewrite import Output
 FORMAT = "tvmlab-trace"
 VERSION = 1
 
-Plain: TypeAlias = Union[None, bool, int, float, str, list["Plain"], dict[str, "Plain"]]
+Plain: TypeAlias = Union[bool, int, float, str, list["Plain"], dict[str, "Plain"], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,35 +82,32 @@ def read_json(text: str) -> list[Instruction]:
         data = json.loads(text)
     except json.JSONDecodeError as error:
         raise ParseError(f"the trace is not valid JSON: {error}") from error
-    if not isinstance(data, dict) or data.get("format") != FORMAT:
+    fields = fields_of(data)
+    if fields is None or fields.get("format") != FORMAT:
         raise ParseError(
             "this JSON is not a tvmlab trace", hint="write one with sch.trace.to_json()"
         )
-    if data.get("version") != VERSION:
+    if fields.get("version") != VERSION:
         raise ParseError(
-            f"this trace has version {data.get('version')!r}; this tvmlab reads version {VERSION}"
+            f"this trace has version {fields.get('version')!r}; this tvmlab reads version {VERSION}"
         )
-    steps = data.get("steps")
-    if not isinstance(steps, list):
+    steps = items_of(fields.get("steps"))
+    if steps is None:
         raise ParseError("the trace has no list of steps")
     return [_read_step(number, step) for number, step in enumerate(steps)]
 
 
 def _read_step(number: int, step: object) -> Instruction:
-    if not isinstance(step, dict):
+    fields = fields_of(step)
+    if fields is None:
         raise ParseError(f"step {number} of the trace is not an object")
-    op, args, out = step.get("op"), step.get("args"), step.get("out")
-    well_formed = (
-        isinstance(op, str)
-        and isinstance(args, dict)
-        and isinstance(out, list)
-        and all(isinstance(name, str) for name in out)
-    )
-    if not well_formed:
+    op, args, out = fields.get("op"), fields_of(fields.get("args")), items_of(fields.get("out"))
+    names = tuple(name for name in out or () if isinstance(name, str))
+    if not isinstance(op, str) or args is None or out is None or len(names) != len(out):
         raise ParseError(f"step {number} of the trace needs op, args and out")
     if op != "loops" and op not in PRIMITIVES:
         raise ParseError(f"step {number} of the trace names {op!r}, which is no schedule primitive")
-    return Instruction(op, dict(args), tuple(out))
+    return Instruction(op, args, names)
 
 
 class _Writer:
@@ -145,9 +142,8 @@ class _Writer:
             return _Name(self.namer.name(value, value.name))
         if isinstance(value, (BlockSymbol, Buffer)):
             return value.name
-        if isinstance(value, (tuple, list)):
-            return [self._named(v) for v in value]
-        return value
+        items = items_of(value)
+        return value if items is None else [self._named(item) for item in items]
 
     def _output(self, symbol: Output) -> str:
         return self.namer.name(symbol, symbol.name)
@@ -159,21 +155,22 @@ class _Name(str):
     __slots__ = ()
 
 
-def _loops_in(values: Any) -> Iterator[Var]:
+def _loops_in(values: Iterable[object]) -> Iterator[Var]:
     for value in values:
         if isinstance(value, Var):
             yield value
-        elif isinstance(value, (tuple, list)):
-            yield from _loops_in(value)
+        else:
+            yield from _loops_in(items_of(value) or ())
 
 
 def _python_line(instruction: Instruction, schedule: str) -> str:
     positional: list[str] = []
     for value in instruction.args.values():
-        spread = (
-            isinstance(value, list) and bool(value) and all(isinstance(v, _Name) for v in value)
-        )
-        positional += [_python(v) for v in value] if spread else [_python(value)]
+        items = items_of(value)
+        if items and all(isinstance(item, _Name) for item in items):
+            positional += [_python(item) for item in items]
+        else:
+            positional.append(_python(value))
     call = f"{schedule}.{instruction.op}({', '.join(positional)})"
     if not instruction.outputs:
         return call
@@ -185,8 +182,9 @@ def _python_line(instruction: Instruction, schedule: str) -> str:
 def _python(value: Any) -> str:
     if isinstance(value, _Name):
         return str(value)
-    if isinstance(value, (list, tuple)):
-        return "[" + ", ".join(_python(v) for v in value) + "]"
+    items = items_of(value)
+    if items is not None:
+        return "[" + ", ".join(_python(item) for item in items) + "]"
     return json.dumps(value) if isinstance(value, str) else repr(value)
 
 
@@ -197,6 +195,5 @@ def _plain_args(args: dict[str, Any]) -> dict[str, Plain]:
 def _plain(value: Any) -> Plain:
     if isinstance(value, _Name):
         return {"loop": str(value)}
-    if isinstance(value, (list, tuple)):
-        return [_plain(v) for v in value]
-    return value
+    items = items_of(value)
+    return value if items is None else [_plain(item) for item in items]

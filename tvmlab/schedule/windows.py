@@ -22,14 +22,17 @@ from tvmlab.ir import (
     Var,
     as_expr,
     conjunction,
+    conjuncts,
     const,
     const_int,
     is_const,
+    structural_equal,
     substitute,
 )
 
 from .index import ProgramIndex, accesses
 from .kinds import plain_iters
+from .legality import vars_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,16 +122,37 @@ class CoveringNest:
     loops: tuple[Var, ...]
 
 
-def cover_window(block: Block, buffer: Buffer, window: Sequence[Span], env: Bounds) -> CoveringNest:
+def guards_of(blocks: Sequence[Block], fixed: Iterable[Var]) -> list[Expr]:
+    """The conditions on fixed loops without which none of the blocks runs.
+
+    What is computed for these blocks need not run there either.
+    """
+    outer = set(fixed)
+    first, *others = [
+        [c for c in conjuncts(block.predicate) if vars_of(c) <= outer] for block in blocks
+    ]
+    return [
+        c for c in first if all(any(structural_equal(c, d) for d in other) for other in others)
+    ]
+
+
+def cover_window(
+    block: Block,
+    buffer: Buffer,
+    window: Sequence[Span],
+    env: Bounds,
+    only_where: Sequence[Expr] = (),
+) -> CoveringNest:
     """Loops around `block` that make it write at least `window` of `buffer`, and all it reduces.
 
     An iteration variable that indexes a dimension by itself runs over that dimension's span;
-    every other one runs over its whole domain. Loops of one iteration are left out.
+    every other one runs over its whole domain. Loops of one iteration are left out. `only_where`
+    holds conditions on the loops around under which the block is wanted at all.
     """
     spans = _iter_spans(block, buffer, window)
     loops: list[For] = []
     bindings: list[Expr] = []
-    guards: list[Expr] = []
+    guards: list[Expr] = list(only_where)
     for it in block.iters:
         span = spans.get(it.var, Span(const(0), it.extent))
         value = span.min
@@ -188,12 +212,37 @@ def covers(index: ProgramIndex, producer: Block, consumer: Block, buffer: Buffer
     scope = shared[-1] if shared else None
     if scope is None:
         return True
+    if not _runs_whenever(index, producer, consumer, shared):
+        return False
     env = index.bounds_around(scope).bind_loop(scope.var, scope.extent)
     written = touched_window(index, [producer], buffer, Store, scope)
     read = touched_window(index, [consumer], buffer, Load, scope)
     return all(
         _inside(r, w, size, env) for r, w, size in zip(read, written, buffer.shape, strict=True)
     )
+
+
+def _runs_whenever(
+    index: ProgramIndex, producer: Block, consumer: Block, shared: Sequence[For]
+) -> bool:
+    """Whether no guard keeps the producer from an iteration in which the consumer runs.
+
+    A guard on the loops that both share must hold where the consumer runs. One on the producer's
+    own loops is taken into account by its window. One on both kinds is only accepted if it says
+    no more than that the producer stays inside its domain.
+    """
+    common = {lp.var for lp in shared}
+    consuming = index.bounds_around(consumer).assume(consumer.predicate)
+    inside_domain = index.bounds_around(producer)
+    for it, binding in zip(producer.iters, producer.bindings, strict=True):
+        inside_domain = inside_domain.assume(binding >= 0).assume(binding < it.extent)
+    for guard in conjuncts(producer.predicate):
+        variables = vars_of(guard)
+        if variables <= common and not prove(guard, consuming):
+            return False
+        if variables & common and not variables <= common and not prove(guard, inside_domain):
+            return False
+    return True
 
 
 def _inside(read: Span, written: Span, size: Expr, env: Bounds) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import ml_dtypes
 import numpy as np
@@ -91,13 +91,18 @@ class DType:
         return np.dtype(self.scalar.name)
 
     @property
+    def _limits(self) -> Any:
+        """What NumPy's `finfo` says; bfloat16 is known to that of ml_dtypes alone."""
+        return cast(Any, ml_dtypes.finfo(self.numpy))
+
+    @property
     def min_value(self) -> int | float:
         """The smallest finite value of a lane."""
         if self.kind == "bool":
             return 0
         if self.is_int:
             return -(1 << (self.bits - 1)) if self.kind == "int" else 0
-        return float(ml_dtypes.finfo(self.numpy).min)
+        return float(self._limits.min)
 
     @property
     def max_value(self) -> int | float:
@@ -106,7 +111,7 @@ class DType:
             return 1
         if self.is_int:
             return (1 << (self.bits - (self.kind == "int"))) - 1
-        return float(ml_dtypes.finfo(self.numpy).max)
+        return float(self._limits.max)
 
 
 @lru_cache(maxsize=512)
@@ -118,7 +123,7 @@ def _parse(text: str) -> DType:
         if kind == "bool" and not bits_text:
             return DType("bool", 1, lanes)
         if bits_text and int(bits_text) in _BITS.get(kind, ()):
-            return DType(kind, int(bits_text), lanes)
+            return DType(cast(Kind, kind), int(bits_text), lanes)
     raise TypeMismatch(
         f"{text!r} is not an element type that tvmlab knows",
         hint="use bool, int8..int64, uint8..uint64, float16, float32, float64 or bfloat16",

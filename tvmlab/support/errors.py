@@ -62,7 +62,7 @@ class ShapeError(UserError):
     """Shapes, ranks or index counts do not fit together."""
 
 
-class TypeMismatch(UserError):
+class TypeMismatch(UserError):  # noqa: N818 - the name says what is wrong
     """Element types do not fit together, or a type is unknown."""
 
 
@@ -74,11 +74,11 @@ class OptionError(UserError):
     """An option, environment variable or target description is not understood."""
 
 
-class UnsupportedOp(UserError):
+class UnsupportedOp(UserError):  # noqa: N818 - the name says what is wrong
     """The chosen target or pass has no way to express an operation."""
 
 
-class RuntimeFailure(TvmlabError):
+class RuntimeFailure(TvmlabError):  # noqa: N818 - RuntimeError is Python's own
     """A compiled kernel could not be called, or failed while it ran."""
 
 

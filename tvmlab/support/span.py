@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
 import linecache
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,7 +21,7 @@ class Span:
 
 def user_span() -> Span | None:
     """The innermost frame outside tvmlab, at the time of the call."""
-    frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
+    frame = inspect.currentframe()
     while frame is not None:
         file = frame.f_code.co_filename
         if not file.startswith(_PACKAGE):

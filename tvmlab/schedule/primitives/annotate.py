@@ -156,8 +156,8 @@ def _refuse_kinds_inside(loop: For, primitive: str, kinds: tuple[LoopKind, ...])
         if inner.kind in kinds:
             raise refuse(
                 f"{primitive}.{inner.kind}-inside",
-                f"cannot {verb(primitive)} {loop.var.name}: the {inner.kind} loop {inner.var.name} is "
-                f"inside it",
+                f"cannot {verb(primitive)} {loop.var.name}: the {inner.kind} loop "
+                f"{inner.var.name} is inside it",
                 subject=loop.var,
             )
 

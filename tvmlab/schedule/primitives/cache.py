@@ -29,7 +29,7 @@ from tvmlab.schedule.legality import written_buffer
 from tvmlab.schedule.registry import Applied, ParamSpec, primitive
 from tvmlab.schedule.rewrite import insert_at, remake_block, replace_stmts, with_alloc
 from tvmlab.schedule.verdict import refuse
-from tvmlab.schedule.windows import Span, cover_window, touched_window
+from tvmlab.schedule.windows import Span, cover_window, guards_of, touched_window
 from tvmlab.support import Namer
 
 _SCOPES = ("local", "global", "shared")
@@ -80,7 +80,7 @@ def cache_read(
     window = _whole(buffer)
     if home is not None:
         window = touched_window(index, [reader], buffer, Load, home)
-    copy = _copy_nest(index, program, buffer, cached, home, window)
+    copy = _copy_nest(index, (buffer, cached), home, window, [reader])
     redirected = replace_stmts(program, {reader: _redirect(reader, buffer, cached, Load)})
     new_home = None if home is None else index_of(redirected).loops[home.var]
     result = with_alloc(insert_at(redirected, new_home, position, copy), cached)
@@ -119,7 +119,7 @@ def cache_write(program: Program, block: BlockSymbol, scope: Scope = "local") ->
     window = _whole(buffer)
     if home is not None:
         window = touched_window(index, writers, buffer, Store, home)
-    copy = _copy_nest(index, program, cached, buffer, home, window)
+    copy = _copy_nest(index, (cached, buffer), home, window, writers)
     position = 1 + max(index.child_holding(home, w)[0] for w in writers)
     early = [c for c in index.consumers(buffer) if index.child_holding(home, c)[0] < position]
     if early:
@@ -146,7 +146,8 @@ def _place_after_writers(
 ) -> tuple[For | None, int]:
     """The innermost loop that the reader shares with a writer, and the place before the reader."""
     writers = index.writers.get(buffer, [])
-    shared = max((index.common_loops(reader, w) for w in writers), key=len, default=[])
+    nests = [index.common_loops(reader, w) for w in writers]
+    shared = max(nests, key=len) if nests else []
     home = shared[-1] if shared else None
     position = index.child_holding(home, reader)[0]
     for writer in writers:
@@ -173,22 +174,27 @@ def _whole(buffer: Buffer) -> list[Span]:
 
 def _copy_nest(
     index: ProgramIndex,
-    program: Program,
-    source: Buffer,
-    target: Buffer,
+    buffers: tuple[Buffer, Buffer],
     home: For | None,
     window: Sequence[Span],
+    partners: Sequence[Block],
 ) -> Stmt:
-    """A block that copies a window of one buffer to another, with its loops."""
+    """A block that copies a window of one buffer to another, with its loops.
+
+    It runs where its partners do: those that it copies for, or those whose result it copies.
+    """
+    program = index.program
+    source, target = buffers
     iters = [IterVar(Var(f"vax{n}"), size, "spatial") for n, size in enumerate(source.shape)]
     indices: tuple[Expr, ...] = tuple(it.var for it in iters)
     is_write_back = target in program.buffers
     symbol = BlockSymbol(_write_back_name(program, target) if is_write_back else target.name)
     block = make_block(symbol, iters, indices, Store(target, indices, Load(source, indices)))
-    env = Bounds.of({})
-    if home is not None:
-        env = index.bounds_around(home).bind_loop(home.var, home.extent)
-    return cover_window(block, target, window, env).stmt
+    if home is None:
+        return cover_window(block, target, window, Bounds.of({})).stmt
+    env = index.bounds_around(home).bind_loop(home.var, home.extent)
+    fixed = [lp.var for lp in (*index.loops_around(home), home)]
+    return cover_window(block, target, window, env, guards_of(partners, fixed)).stmt
 
 
 def _write_back_name(program: Program, target: Buffer) -> str:

@@ -28,7 +28,9 @@ _SUFFIXES = {2: ("outer", "inner")}
 @primitive(
     "split", "split", "s",
     ParamSpec("loop", "loop", "the loop to split"),
-    ParamSpec("factors", "factors", "extents from the outermost in; one may be None", default=(None, 4)),
+    ParamSpec(
+        "factors", "factors", "extents from the outermost in; one may be None", default=(None, 4)
+    ),
 )  # fmt: skip
 def split(program: Program, loop: Var, factors: Sequence[int | None]) -> Applied:
     """Split a loop into several nested ones, whose extents are the factors.
