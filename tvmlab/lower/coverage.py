@@ -50,6 +50,36 @@ def is_private(accesses: Sequence[Access], loop: For) -> bool:
     )
 
 
+def touch_distinct(accesses: Sequence[Access], loop: For) -> bool:
+    """Whether no two iterations of a loop touch the same element, shown by one dimension."""
+    return any(
+        _moves_apart([a.indices[dim] for a in accesses], accesses, loop)
+        for dim in range(len(accesses[0].buffer.shape))
+    )
+
+
+def _moves_apart(indices: Sequence[Expr], accesses: Sequence[Access], loop: For) -> bool:
+    """Whether the box of the indices moves by its own size or more with each iteration."""
+    env = Bounds()
+    for around in accesses[0].loops:
+        env = env.bind_loop(around.var, around.extent)
+        if around.var is loop.var:
+            break
+    inner = {
+        var: interval
+        for a in accesses
+        for var, interval in loop_intervals(a.loops, Bounds()).items()
+        if var not in env.intervals
+    }
+    box = relax(indices, inner, env)
+    form = linear_form(box.min, env)
+    if box.extent is None or any(
+        uses_var(atom, {loop.var}) for atom in form.terms if atom is not loop.var
+    ):
+        return False
+    return abs(form.terms.get(loop.var, 0)) >= box.extent
+
+
 def _provides(write: Access, read: Access, loop: For) -> bool:
     """Whether a write fills all elements of a read, in the same iteration of the loop."""
     if write.part == "init" and write.block is read.block:

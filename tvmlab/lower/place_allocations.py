@@ -6,8 +6,8 @@
         ... = T[i, j] ...                             ... = T[i, j] ...
 
 A buffer goes inside a loop if all its accesses stand there and each iteration reads only what it
-wrote itself. The iterations of a parallel loop are independent, so all that they alone use becomes
-private to them. The lanes of a vectorized loop share their buffers: nothing is placed inside one.
+wrote itself. Where iterations of a parallel loop use the same elements, it must go inside, for else
+they would race. The lanes of a vectorized loop share their buffers: nothing is placed inside one.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from dataclasses import replace
 from tvmlab.ir import Alloc, Buffer, For, If, Program, Seq, Stmt, seq
 
 from .accesses import Access, accesses_of, touches
-from .coverage import is_private
+from .coverage import is_private, touch_distinct
 
 
 def place_allocations(program: Program) -> Program:
@@ -43,8 +43,12 @@ def _loops_to_enter(accesses: Sequence[Access]) -> set[For]:
         if any(loop is not level[0] for loop in level) or level[0].kind == "vectorized":
             break
         shared.append(level[0])
-    parallel = [n for n, loop in enumerate(shared) if loop.kind == "parallel"]
-    depth = parallel[-1] + 1 if parallel else 0
+    colliding = [
+        n
+        for n, loop in enumerate(shared)
+        if loop.kind == "parallel" and not touch_distinct(accesses, loop)
+    ]
+    depth = colliding[-1] + 1 if colliding else 0
     while depth < len(shared) and is_private(accesses, shared[depth]):
         depth += 1
     return set(shared[:depth])
