@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tvmlab.arith import Bounds, relax, simplify
+from tvmlab.arith import Bounds
 from tvmlab.ir import (
     Alloc,
     Buffer,
@@ -33,8 +33,9 @@ from tvmlab.ir import (
     with_body,
 )
 
-from .accesses import Access, accesses_of, loop_intervals
+from .accesses import Access, accesses_of
 from .size_bounds import size_bounds
+from .touched import touched_run
 
 
 def compact_buffers(program: Program) -> Program:
@@ -78,18 +79,17 @@ def _compact(alloc: Alloc, env: Bounds) -> Alloc:
 def _span(accesses: Sequence[Access], dim: int, env: Bounds) -> _Span:
     size = accesses[0].buffer.shape[dim]
     whole = _Span(const(0), size)
-    inner = loop_intervals([loop for a in accesses for loop in a.loops], env)
-    box = relax([a.indices[dim] for a in accesses], inner, env)
-    if box.extent is None or loads_of(box.min):
+    run = touched_run(accesses, dim, env)
+    if run is None or loads_of(run.start):
         return whole
-    low, high = const_int(box.min), const_int(size)
+    low, high = const_int(run.start), const_int(size)
     if low is not None and high is not None:
         # What lies outside of the dimension is never touched: those accesses do not happen.
-        start, stop = max(low, 0), min(low + box.extent, high)
+        start, stop = max(low, 0), min(low + run.extent, high)
         return _Span(const(start), const(max(stop - start, 1))) if start or stop < high else whole
-    if high is not None and box.extent >= high:
+    if high is not None and run.extent >= high:
         return whole
-    return _Span(simplify(box.min, env), const(box.extent))
+    return _Span(run.start, const(run.extent))
 
 
 def _shift(node: Any, old: Buffer, new: Buffer, starts: Sequence[Expr]) -> Any:

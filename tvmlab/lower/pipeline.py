@@ -23,6 +23,7 @@ from .dissolve_blocks import dissolve_blocks
 from .flatten_buffers import flatten_buffers
 from .hoist_conditions import hoist_conditions
 from .options import LowerOptions, VectorUnit
+from .pad_rows import pad_rows
 from .partition_loops import partition_loops
 from .place_allocations import place_allocations
 from .promote_registers import promote_registers
@@ -119,6 +120,11 @@ PIPELINE: tuple[Pass, ...] = (
         lambda p, s: vectorize_loops(p, s.unit, s.options.max_chunks),
     ),
     _simplify("vector indices and masks have been made"),
+    Pass(
+        "pad_rows",
+        "masked vectors of neighbouring rows should not overlap",
+        lambda p, _: pad_rows(p),
+    ),
     Pass(
         "unroll_loops",
         "unrolled loops are written out",
