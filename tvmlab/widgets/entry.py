@@ -1,0 +1,52 @@
+"""`explore`: from a schedule to a picture that one can work on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tvmlab.schedule import Schedule
+from tvmlab.support import OptionError, UserError
+from tvmlab.target import TargetLike
+
+from .comms import register_target
+from .registry import open_session
+
+if TYPE_CHECKING:
+    from .widget import ExplorerWidget
+
+
+def explore(
+    schedule: Schedule, *, target: TargetLike = "cpu", name: str | None = None
+) -> ExplorerWidget:
+    """Show a schedule in a notebook, to look at and to change.
+
+    Steps taken in the picture change `schedule`, and steps taken on `schedule` in Python show in
+    the picture. Exploring the same schedule again shows the same session once more.
+
+    Parameters
+    ----------
+    target
+        The machine that measurements and generated code are for.
+    name
+        What the session is called; by default the name of the kernel.
+
+    Raises
+    ------
+    UserError
+        If this is no schedule, or the packages of the lab are not installed.
+    """
+    if not isinstance(schedule, Schedule):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise UserError(
+            f"cannot explore {type(schedule).__name__}: it is no schedule",
+            hint="make one first: tl.explore(tl.Schedule(C))",
+        )
+    try:
+        from .widget import ExplorerWidget
+    except ModuleNotFoundError as error:
+        raise OptionError(
+            f"the explorer needs the package {error.name}", hint='pip install "tvmlab[lab]"'
+        ) from error
+    session = open_session(schedule, target=target, name=name)
+    register_target()
+    session.measuring.warm()
+    return ExplorerWidget(session)

@@ -1,0 +1,115 @@
+"""Exploring for a session: measure random schedules, train the cost model, fill the plot.
+
+A prediction is always made before its schedule is measured, so the plot shows what the model knew,
+not what it remembers.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from functools import cached_property
+from weakref import WeakKeyDictionary
+
+from tvmlab import tune
+from tvmlab.ir import Program
+from tvmlab.support import TvmlabError
+from tvmlab.tune import extract_batch
+
+from .ledger import PlottedSchedule
+from .measuring import Measuring, Owner
+from .state import JobReport
+
+_TITLE = "measuring random schedules"
+_REFRESH_SECONDS = 0.1
+
+
+class Exploring:
+    """The cost model of a session and the schedules that it learned from."""
+
+    def __init__(self, owner: Owner, measuring: Measuring) -> None:
+        self._owner = owner
+        self._measuring = measuring
+        self._explored = 0
+        self._known: WeakKeyDictionary[Program, float] = WeakKeyDictionary()
+
+    @cached_property
+    def model(self) -> tune.CostModel:
+        """The learned cost model, empty at first."""
+        return tune.CostModel()
+
+    def predict(self, program: Program) -> float | None:
+        """The throughput that the model expects; None while it has learned nothing."""
+        if not self._owner.ledger.model_size:
+            return None
+        known = self._known.get(program)
+        if known is None:
+            found = self.model.predict_gflops(extract_batch([program]))
+            if found is None:
+                return None
+            known = self._known[program] = float(found[0])
+        return known
+
+    def explore(self, count: int, *, seed: int | None) -> None:
+        """Queue the measurement of so many random schedules; a new seed each time by default."""
+        owner = self._owner
+        with owner.lock:
+            chosen = self._explored if seed is None else seed
+            self._explored += 1
+            owner.desk.put(lambda cancelled: self._explore(count, chosen, cancelled))
+            owner.show_job(JobReport("explore", _TITLE, 0, count, "waiting"))
+
+    def _explore(self, count: int, seed: int, cancelled: threading.Event) -> None:
+        owner = self._owner
+        message: str | None = None
+        try:
+            self._take_records(count, seed, cancelled)
+        except TvmlabError as error:
+            message = error.message
+        except Exception as error:  # say so in the view; the session goes on
+            message = f"{type(error).__name__}: {error}"
+        with owner.lock:
+            owner.ledger.model_size = self.model.row_count
+            owner.ledger.remark = message
+            self._known.clear()
+            owner.show_job(None)
+
+    def _take_records(self, count: int, seed: int, cancelled: threading.Event) -> None:
+        owner = self._owner
+        records = tune.explore_space(
+            owner.schedule.history.nodes[0].program,
+            n=count,
+            seed=seed,
+            measurer=self._measuring.runner,
+            target=owner.target,
+            cancel=cancelled,
+            model=self.model,
+        )
+        shown = 0.0
+        for done, record in enumerate(records, 1):
+            with owner.lock:
+                self._enter(record)
+                if time.monotonic() - shown > _REFRESH_SECONDS:
+                    shown = time.monotonic()
+                    owner.ledger.model_size = self.model.row_count
+                    owner.show_job(JobReport("explore", _TITLE, done, count, _words(record)))
+
+    def _enter(self, record: tune.ExploreRecord) -> None:
+        if record.gflops is None or record.predicted_gflops is None:
+            return
+        self._owner.ledger.points.append(
+            PlottedSchedule(
+                record.program_hash,
+                f"random schedule {record.index}",
+                record.predicted_gflops,
+                record.gflops,
+                record.trace,
+                None,
+            )
+        )
+
+
+def _words(record: tune.ExploreRecord) -> str:
+    if record.gflops is None:
+        return f"schedule {record.index}: {record.result.error}"
+    return f"schedule {record.index}: {record.gflops:.1f} GFLOP/s"
