@@ -260,6 +260,19 @@ CASES: dict[str, tuple[Run, str, str]] = {
                 C[j] = A[j]
         """,
     ),
+    "what holds in all lanes is not asked": (
+        simplify_program,
+        """
+        def f(n: int64, A: float32[8], C: float32[8]):
+            for i in range(4):
+                C.masked(ramp(i, 1, 4) < broadcast(8, 4) and ramp(0, 1, 4) < broadcast(n, 4))[ramp(0, 1, 4)] = A[ramp(i, 1, 4)]
+        """,
+        """
+        def f(n: int64, A: float32[8], C: float32[8]):
+            for i in range(4):
+                C.masked(ramp(0, 1, 4) < broadcast(n, 4))[ramp(0, 1, 4)] = A[ramp(i, 1, 4)]
+        """,
+    ),
     "an allocation holds what is touched": (
         compact,
         """

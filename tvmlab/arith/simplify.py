@@ -28,7 +28,6 @@ from tvmlab.ir import (
     binary,
     cast,
     compare,
-    logic,
     map_children,
 )
 
@@ -215,22 +214,31 @@ def _simplify_integer_compare(e: Compare, env: Bounds) -> Expr:
 
 def _simplify_logic(e: Logic, env: Bounds) -> Expr:
     a = _simplify(e.a, env)
-    if isinstance(a, Const):
-        return a if bool(a.value) == (e.op == "or") else _simplify(e.b, env)
+    value = _literal(a)
+    if value is not None:
+        return a if value == (e.op == "or") else _simplify(e.b, env)
     # The right side only matters where the left one leaves the result open.
     inner = env if a.dtype.lanes > 1 else env.assume(a, holds=e.op == "and")
     b = _simplify(e.b, inner)
-    if isinstance(b, Const):
-        return logic(e.op, a, b)
+    value = _literal(b)
+    if value is not None:
+        return b if value == (e.op == "or") else a
     node = e if a is e.a and b is e.b else Logic(e.op, a, b)
     held = _held(node, env)
     return _finish(node, BOOL_TABLE, env) if held is None else held
 
 
+def _literal(e: Expr) -> bool | None:
+    """The value of a condition that is one literal for all lanes."""
+    value = e.value if isinstance(e, Broadcast) else e
+    return bool(value.value) if isinstance(value, Const) else None
+
+
 def _simplify_not(e: Not, env: Bounds) -> Expr:
     a = _simplify(e.a, env)
-    if isinstance(a, Const):
-        return FALSE if a.value else TRUE
+    value = _literal(a)
+    if value is not None:
+        return _truth(not value, e)
     node = e if a is e.a else Not(a)
     held = _held(node, env)
     return _finish(node, BOOL_TABLE, env) if held is None else held

@@ -36,7 +36,7 @@ class LowerOptions:
     partition: bool = True
     max_growth: int = 2048
     promote: bool = True
-    max_registers: int = 256
+    max_registers: int = 64
     vector_bits: int | None = None
     verify: bool = False
 
