@@ -862,7 +862,7 @@ def test_without_vector_registers_lanes_are_scalars() -> None:
 
 def test_without_masks_the_rest_is_done_by_powers_of_two() -> None:
     program = parse("def f(A: float32[7]):\n    for i in vectorized(7):\n        A[i] = 0.0")
-    text = to_text(simplify_program(vectorize_loops(program, VectorUnit(128, masks=False), 4)))
+    text = to_text(simplify_program(vectorize_loops(program, VectorUnit(128, masked_bits=0), 4)))
     assert text.splitlines()[1:] == [
         "    A[ramp(0, 1, 4)] = broadcast(0.0, 4)",
         "    A[ramp(4, 1, 2)] = broadcast(0.0, 2)",

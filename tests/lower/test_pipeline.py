@@ -80,3 +80,12 @@ def f(A: float32[30], C: float32[30]):
     )
     assert "if" not in to_text(lower(source, AVX512).program)
     assert "if" in to_text(lower(source, AVX512, LowerOptions(partition=False)).program)
+
+
+def test_masks_are_used_where_the_machine_has_them() -> None:
+    options = LowerOptions()
+    assert VectorUnit.of(AVX512, options).can_mask(8)
+    avx2 = VectorUnit.of(AVX2, options)
+    assert [avx2.can_mask(bits) for bits in (8, 16, 32, 64)] == [False, False, True, True]
+    neon = VectorUnit.of(Target.of("cpu -mtriple=aarch64-linux-gnu"), options)
+    assert not neon.can_mask(64)

@@ -49,18 +49,25 @@ class VectorUnit:
     ----------
     bits
         Their width; 0 if there are none.
-    masks
-        Whether single lanes can be left out of a load or store at no great cost.
+    masked_bits
+        The smallest element of which single ones can be left out of a load or store at no great
+        cost; 0 if there is none.
     """
 
     bits: int
-    masks: bool = True
+    masked_bits: int = 8
 
     @staticmethod
     def of(target: Target, options: LowerOptions) -> VectorUnit:
         """The vector unit of a target, as far as the options do not say otherwise."""
         bits = target.vector_bits if options.vector_bits is None else options.vector_bits
-        return VectorUnit(bits, target.has("avx512f") or target.has("avx"))
+        if target.has("avx512bw"):
+            return VectorUnit(bits, 8)
+        return VectorUnit(bits, 32 if target.has("avx") else 0)
+
+    def can_mask(self, element_bits: int) -> bool:
+        """Whether masks are cheap for elements of a size."""
+        return 0 < self.masked_bits <= element_bits
 
     def lanes(self, element_bits: int) -> int:
         """How many elements of a size one register holds."""

@@ -93,8 +93,9 @@ def _vectorize(loop: For, unit: VectorUnit, max_chunks: int) -> Stmt:
     if extent is None:
         raise NotVectorizable("its extent is known only at run time")
     body, extent = cut_extent(loop.var, loop.body, extent)
-    width = unit.lanes(_element_bits(body, loop.var))
-    whole, rest = plan_lanes(loop.var, extent, width, unit.masks)
+    widest, narrowest = _element_bits(body, loop.var)
+    width = unit.lanes(widest)
+    whole, rest = plan_lanes(loop.var, extent, width, unit.can_mask(narrowest))
     if len(whole) <= max_chunks:
         return _Vectors(loop.var, extent, [*whole, *rest]).stmt(body, ())
     chunk = Var(f"{loop.var.name}_vector")
@@ -106,14 +107,17 @@ def _vectorize(loop: For, unit: VectorUnit, max_chunks: int) -> Stmt:
     return seq(parts)
 
 
-def _element_bits(body: Stmt, var: Var) -> int:
-    """The widest element type that is moved lane by lane: it decides how many lanes there are."""
-    moved = [
-        n.buffer.dtype
+def _element_bits(body: Stmt, var: Var) -> tuple[int, int]:
+    """The widest and the narrowest element that is moved lane by lane.
+
+    The widest decides how many lanes there are, the narrowest whether masks are cheap.
+    """
+    sizes = [
+        n.buffer.dtype.itemsize * 8
         for n in walk(body)
         if isinstance(n, (Load, Store)) and any(uses_var(i, {var}) for i in n.indices)
     ]
-    return max((d.itemsize * 8 for d in moved), default=32)
+    return (max(sizes), min(sizes)) if sizes else (32, 32)
 
 
 class _Vectors:
