@@ -14,7 +14,7 @@ from tvmlab.target import Target
 from tvmlab.te import Tensor
 
 _CHANNELS = 4
-"""Output channels of the register tile: with up to four vectors of pixels, 16 registers hold sums."""
+"""Output channels of the register tile: with four vectors of pixels, 16 registers hold sums."""
 
 _STRIP = 4
 """Output rows that a thread takes at once; a strip stages two rows more of the input."""
