@@ -27,6 +27,7 @@ from tvmlab.schedule import RefusedError, Verdict
 from tvmlab.support import TvmlabError, UserError
 
 from .session import Session
+from .telling import told
 
 Fields = Mapping[str, Any]
 Reply = dict[str, Any]
@@ -52,7 +53,7 @@ def answer(session: Session, command: object) -> Reply:
         except _StepRefusedError as refused:
             return _reply(number, False, refused.data, refused.message)
         except TvmlabError as error:
-            return _reply(number, False, None, _words(error))
+            return _reply(number, False, None, told(error))
         except Exception as error:  # a bug must cost one command, not the session
             _log.exception("command %s of session %s failed", fields.get("type"), session.id)
             text = f"this did not work, by a fault of tvmlab: {type(error).__name__}: {error}"
@@ -68,10 +69,6 @@ def fields_of(command: object) -> Fields:
 def _reply(number: object, ok: bool, data: object, error: str | None) -> Reply:
     named = number if isinstance(number, int) else -1
     return {"type": "reply", "re": named, "ok": ok, "data": plain(data), "error": error}
-
-
-def _words(error: TvmlabError) -> str:
-    return f"{error.message} ({error.hint})" if error.hint else error.message
 
 
 def _handler(fields: Fields) -> Callable[[Session, Fields], Any]:
@@ -103,7 +100,7 @@ def _actions(session: Session, fields: Fields) -> Any:
         session.ids,
         target=session.target,
         token=session.fix_token,
-        predict=session.exploring.predict,
+        predict=session.guesses.predict,
     )
     return {"row": row, "sentence": line.sentence, "facts": line.facts, "actions": reports}
 
@@ -111,7 +108,7 @@ def _actions(session: Session, fields: Fields) -> Any:
 def _check(session: Session, fields: Fields) -> Any:
     offer, arguments = _step(session, fields)
     attempt = session.schedule.preview(offer.action.primitive, **arguments)
-    predict = session.exploring.predict
+    predict = session.guesses.predict
     summary = step_summary(session.schedule, offer, arguments, attempt, session.target, predict)
     return _checked(session, attempt.verdict, summary)
 

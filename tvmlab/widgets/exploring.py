@@ -8,47 +8,28 @@ from __future__ import annotations
 
 import threading
 import time
-from functools import cached_property
-from weakref import WeakKeyDictionary
 
 from tvmlab import tune
-from tvmlab.ir import Program
 from tvmlab.support import TvmlabError
-from tvmlab.tune import extract_batch
 
+from .guesses import Guesses
 from .ledger import PlottedSchedule
 from .measuring import Measuring, Owner
 from .state import JobReport
+from .telling import told
 
 _TITLE = "measuring random schedules"
 _REFRESH_SECONDS = 0.1
 
 
 class Exploring:
-    """The cost model of a session and the schedules that it learned from."""
+    """Random schedules for a session's cost model to learn from."""
 
-    def __init__(self, owner: Owner, measuring: Measuring) -> None:
+    def __init__(self, owner: Owner, measuring: Measuring, guesses: Guesses) -> None:
         self._owner = owner
         self._measuring = measuring
+        self._guesses = guesses
         self._explored = 0
-        self._known: WeakKeyDictionary[Program, float] = WeakKeyDictionary()
-
-    @cached_property
-    def model(self) -> tune.CostModel:
-        """The learned cost model, empty at first."""
-        return tune.CostModel()
-
-    def predict(self, program: Program) -> float | None:
-        """The throughput that the model expects; None while it has learned nothing."""
-        if not self._owner.ledger.model_size:
-            return None
-        known = self._known.get(program)
-        if known is None:
-            found = self.model.predict_gflops(extract_batch([program]))
-            if found is None:
-                return None
-            known = self._known[program] = float(found[0])
-        return known
 
     def explore(self, count: int, *, seed: int | None) -> None:
         """Queue the measurement of so many random schedules; a new seed each time by default."""
@@ -65,13 +46,13 @@ class Exploring:
         try:
             self._take_records(count, seed, cancelled)
         except TvmlabError as error:
-            message = error.message
+            message = told(error)
         except Exception as error:  # say so in the view; the session goes on
             message = f"{type(error).__name__}: {error}"
         with owner.lock:
-            owner.ledger.model_size = self.model.row_count
+            owner.ledger.model_size = self._guesses.model.row_count
             owner.ledger.remark = message
-            self._known.clear()
+            self._guesses.forget()
             owner.show_job(None)
 
     def _take_records(self, count: int, seed: int, cancelled: threading.Event) -> None:
@@ -83,7 +64,7 @@ class Exploring:
             measurer=self._measuring.runner,
             target=owner.target,
             cancel=cancelled,
-            model=self.model,
+            model=self._guesses.model,
         )
         shown = 0.0
         for done, record in enumerate(records, 1):
@@ -91,7 +72,7 @@ class Exploring:
                 self._enter(record)
                 if time.monotonic() - shown > _REFRESH_SECONDS:
                     shown = time.monotonic()
-                    owner.ledger.model_size = self.model.row_count
+                    owner.ledger.model_size = self._guesses.model.row_count
                     owner.show_job(JobReport("explore", _TITLE, done, count, _words(record)))
 
     def _enter(self, record: tune.ExploreRecord) -> None:

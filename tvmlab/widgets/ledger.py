@@ -115,6 +115,17 @@ class Ledger:
             return None
         return self.points[int(number)]
 
+    def plot_state(
+        self, node: int, program_hash: str, label: str, predicted: float, measured: float
+    ) -> None:
+        """Plot a state of the history that was predicted and then measured, in place of before."""
+        point = PlottedSchedule(program_hash, label, predicted, measured, None, node)
+        for number, old in enumerate(self.points):
+            if old.node == node:
+                self.points[number] = point
+                return
+        self.points.append(point)
+
     def good_results(self) -> Iterator[tuple[str, float]]:
         """Hashes and medians of all programs that were measured well."""
         for program_hash, result in self._results.items():

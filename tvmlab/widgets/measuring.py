@@ -6,11 +6,13 @@ import threading
 from functools import lru_cache
 from typing import Protocol
 
+from tvmlab.inspect import step_label
 from tvmlab.schedule import HistoryNode, Schedule
 from tvmlab.target import Target
 from tvmlab.tune import Measurer, MeasureRequest, MeasureResult, Runner
 
 from .desk import Desk
+from .guesses import Guesses
 from .ledger import Ledger
 from .state import JobReport, StateWriter
 
@@ -49,8 +51,9 @@ class Measuring:
         Who measures; None for the shared worker process, started when first needed.
     """
 
-    def __init__(self, owner: Owner, runner: Runner | None) -> None:
+    def __init__(self, owner: Owner, runner: Runner | None, guesses: Guesses) -> None:
         self._owner = owner
+        self._guesses = guesses
         self._runner = runner
 
     @property
@@ -99,10 +102,16 @@ class Measuring:
         with owner.lock:
             owner.ledger.expect(program_hash, "running")
             owner.show_job(JobReport("measure", title, 0, 1))
+        predicted = self._guesses.predict(node.program)
         if cancelled.is_set():
             result = MeasureResult("cancelled", error="the measurement was cancelled")
         else:
             result = self.run(request)
         with owner.lock:
             owner.ledger.enter(result, program_hash, checked=reference is not None)
+            flops = owner.ledger.flops
+            measured = result.gflops(flops) if flops else None
+            if predicted is not None and measured is not None:
+                name = node.label or step_label(node.step)
+                owner.ledger.plot_state(node.id, program_hash, name, predicted, measured)
             owner.show_job(None)

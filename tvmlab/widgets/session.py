@@ -28,6 +28,7 @@ from tvmlab.tune import Runner
 from .desk import Desk
 from .exploring import Exploring
 from .graft import graft
+from .guesses import Guesses
 from .ledger import Ledger
 from .measuring import Measuring
 from .state import JobReport, State, StateWriter
@@ -70,8 +71,9 @@ class Session:
         self.lock = threading.RLock()
         self.ledger = Ledger(count_flops(schedule.history.nodes[0].program))
         self.desk = Desk("tvmlab-session")
-        self.measuring = Measuring(self, runner)
-        self.exploring = Exploring(self, self.measuring)
+        self.guesses = Guesses()
+        self.measuring = Measuring(self, runner, self.guesses)
+        self.exploring = Exploring(self, self.measuring, self.guesses)
         self.writer = StateWriter(schedule, self.target, self.ids)
         self.fixes: dict[str, tuple[Program, Fix]] = {}
         self.closed = False
