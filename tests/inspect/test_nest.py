@@ -129,3 +129,10 @@ def test_html_escapes_names() -> None:
     html = nest_html(sch)
     assert "<script>" not in html
     assert "&lt;script&gt;" in html
+
+
+def test_a_schedule_shows_itself_in_a_notebook() -> None:
+    import tvmlab
+
+    sch = tvmlab.Schedule(matmul_schedule(8, 8, 8).program)
+    assert sch._repr_html_() == nest_html(sch)  # pyright: ignore[reportUnknownMemberType, reportAttributeAccessIssue]

@@ -37,7 +37,7 @@ def nest_html(source: Schedule | Program | NestReport) -> str:
         f'<div style="font:12.5px/1.5 {_MONO};color:{_INK};overflow-x:auto">'
         f'<div style="color:{_DIM}"><b style="color:{_INK}">{head}</b> · {counts} · bars: '
         "estimated share of arithmetic (above) and of data moved (below)</div>"
-        f'<table style="border-collapse:collapse;margin:4px 0">{body}</table></div>'
+        f'<table style="border-collapse:collapse;margin:4px 0;font:inherit">{body}</table></div>'
     )
 
 
