@@ -50,7 +50,7 @@ class Exploring:
         except Exception as error:  # say so in the view; the session goes on
             message = f"{type(error).__name__}: {error}"
         with owner.lock:
-            owner.ledger.model_size = self._guesses.model.row_count
+            owner.ledger.model_size = self._guesses.learned_from
             owner.ledger.remark = message
             self._guesses.forget()
             owner.show_job(None)
@@ -72,7 +72,7 @@ class Exploring:
                 self._enter(record)
                 if time.monotonic() - shown > _REFRESH_SECONDS:
                     shown = time.monotonic()
-                    owner.ledger.model_size = self._guesses.model.row_count
+                    owner.ledger.model_size = self._guesses.learned_from
                     owner.show_job(JobReport("explore", _TITLE, done, count, _words(record)))
 
     def _enter(self, record: tune.ExploreRecord) -> None:

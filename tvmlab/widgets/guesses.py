@@ -22,6 +22,11 @@ class Guesses:
             self._model = tune.CostModel()
         return self._model
 
+    @property
+    def learned_from(self) -> int:
+        """How many measured schedules the model has learned from."""
+        return 0 if self._model is None else self._model.row_count
+
     def predict(self, program: Program) -> float | None:
         """Throughput in GFLOP/s; None while the model has learned nothing."""
         if self._model is None or not self._model.trained:
