@@ -81,16 +81,39 @@ def test_a_schedule_is_made_in_the_cell(notebook: Page) -> None:
     explorer.root.get_by_role("button", name="Redo").click()
     expect(explorer.line("i")).to_contain_text("parallel")
 
-    # Measure, and see the point.
+    # Measure it: the figures with their spread, and the check against the unscheduled program.
     explorer.press("m")
-    expect(explorer.root.locator(".tvmlab-stat")).to_contain_text("median", timeout=MEASURE_TIMEOUT)
-    expect(explorer.root.locator(".tvmlab-stat")).to_contain_text("✓ equal")
-    expect(explorer.points).to_have_count(1)
+    status = explorer.root.locator(".tvmlab-stat")
+    expect(status).to_contain_text("quartiles", timeout=MEASURE_TIMEOUT)
+    expect(status).to_contain_text("✓ equal")
 
-    # The first state again, by a click on the history; the figures are then old.
+    # The first state again, by a click on the history.
     explorer.state(0).click()
     expect(explorer.lines).to_have_count(4)
     assert explorer.kinds() == "SSR▣"
+
+
+def test_the_plot_grows_while_the_model_learns(notebook: Page) -> None:
+    explorer = Explorer.in_cell(notebook)
+    explorer.root.get_by_role("button", name="Train model").click()
+    expect(explorer.points.nth(1)).to_be_visible(timeout=MEASURE_TIMEOUT)
+    measure = explorer.root.get_by_role("button", name="Measure")
+    expect(measure).to_be_visible(timeout=MEASURE_TIMEOUT)
+    found = explorer.points.count()
+    assert found > 2
+    expect(explorer.current_point).to_have_count(0)
+
+    # A schedule measured now has its own point, read out below.
+    explorer.select("i")
+    explorer.press("p", "m")
+    expect(explorer.current_point).to_have_count(1, timeout=MEASURE_TIMEOUT)
+    expect(explorer.points).to_have_count(found + 1)
+    expect(explorer.root.locator(".tvmlab-readout")).to_contain_text("This schedule")
+
+    # A click on another point opens its schedule as a branch.
+    before = explorer.root.locator("[data-node]").count()
+    explorer.root.locator(".tvmlab-opens:not(.tvmlab-now)").first.click()
+    expect(explorer.root.locator("[data-node]")).not_to_have_count(before)
 
 
 def test_keys_in_the_explorer_do_not_reach_the_notebook(notebook: Page) -> None:

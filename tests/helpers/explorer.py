@@ -8,6 +8,8 @@ from helpers.lab import Lab
 from playwright.sync_api import Locator, Page, expect
 
 RUN_TIMEOUT = 60_000
+# A shared machine may be slow; only the latency test asks for speed.
+expect.set_options(timeout=20_000)
 
 
 KERNEL_IDLE = """() => {
@@ -34,10 +36,14 @@ def command(page: Page, name: str) -> None:
 
 def run_all(page: Page) -> None:
     """Run every cell to the end."""
-    prompts = page.locator(".jp-NotebookPanel:visible .jp-CodeCell .jp-InputPrompt")
-    cells = prompts.count()
-    command(page, "notebook:run-all-cells")
-    expect(prompts).to_have_text([re.compile(r"\[\d+\]:")] * cells, timeout=RUN_TIMEOUT)
+    finished = page.evaluate(
+        """limit => Promise.race([
+            window.jupyterapp.commands.execute('notebook:run-all-cells').then(() => true),
+            new Promise(resolve => setTimeout(() => resolve(false), limit)),
+        ])""",
+        RUN_TIMEOUT,
+    )
+    assert finished, "the cells did not end in time"
 
 
 def restart_kernel(page: Page) -> None:
@@ -85,6 +91,10 @@ class Explorer:
     @property
     def points(self) -> Locator:
         return self.root.locator(".tvmlab-point")
+
+    @property
+    def current_point(self) -> Locator:
+        return self.root.locator(".tvmlab-point.tvmlab-now")
 
     def line(self, name: str) -> Locator:
         """The loop of a name."""

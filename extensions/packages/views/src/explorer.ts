@@ -1,3 +1,6 @@
+import type { Point } from '@tvmlab/schema';
+
+import type { Request } from './client';
 import { Controller } from './controller';
 import { closestData, h } from './dom';
 import { fieldClicked, fieldEdited } from './fields';
@@ -12,7 +15,7 @@ import { History } from './parts/history';
 import { Nest } from './parts/nest';
 import { Side } from './parts/side';
 import { Status } from './parts/status';
-import { Scatter } from './plot/scatter';
+import { EXPLORE_COUNT, Scatter } from './plot/scatter';
 import { addStyles } from './style/styles';
 import type { IViewState, Tab } from './viewState';
 
@@ -79,8 +82,13 @@ class Explorer implements IExplorer {
     }
     if (view.session.plot !== this._plotted) {
       this._plotted = view.session.plot;
-      const { points, unit, rank_correlation: correlation } = view.session.plot;
-      this._plot.render({ points, unit, correlation });
+      const { points, unit, rank_correlation: correlation, message } = view.session.plot;
+      this._plot.render({
+        points: points.map(point => ({ ...point, opens: openingOf(point) !== null })),
+        unit,
+        correlation,
+        message: message ?? null
+      });
     }
   }
 
@@ -108,6 +116,7 @@ class Explorer implements IExplorer {
     const fix = hit('fix');
     const node = hit('node');
     const tab = hit('tab');
+    const point = hit('point');
     if (command !== undefined) {
       this._command(command);
     } else if (row !== undefined) {
@@ -125,6 +134,8 @@ class Explorer implements IExplorer {
       void this._controller.fix(fix);
     } else if (node !== undefined) {
       void this._controller.command({ type: 'goto', node });
+    } else if (point !== undefined) {
+      this._openPoint(Number(point));
     } else if (tab !== undefined) {
       this._controller.showTab(tab as Tab);
     } else {
@@ -161,6 +172,9 @@ class Explorer implements IExplorer {
       case 'cancel':
         void controller.command({ type: command });
         break;
+      case 'explore':
+        void controller.command({ type: 'explore', count: EXPLORE_COUNT });
+        break;
       case 'copy':
         void this._copy();
         break;
@@ -175,6 +189,15 @@ class Explorer implements IExplorer {
         controller.name(true);
         this._history.focusName();
         break;
+    }
+  }
+
+  /** Open the schedule behind a point of the plot. */
+  private _openPoint(index: number): void {
+    const point = this._controller.view?.session.plot.points[index];
+    const request = point ? openingOf(point) : null;
+    if (request !== null) {
+      void this._controller.command(request);
     }
   }
 
@@ -232,4 +255,12 @@ class Explorer implements IExplorer {
   private readonly _controller: Controller;
   private _plotted: IViewState['session']['plot'] | null = null;
   private _waiting: IExplorer | null = null;
+}
+
+/** The command that opens a point's schedule: its state in the history, or a new branch. */
+function openingOf({ node, id }: Point): Request | null {
+  if (node !== null) {
+    return { type: 'goto', node };
+  }
+  return id === undefined ? null : { type: 'load', point: id };
 }

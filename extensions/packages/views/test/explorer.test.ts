@@ -146,7 +146,7 @@ describe('actions and verdicts', () => {
     page.model.answers.set('apply', { ok: false, error: 'the loop is gone' });
     press('u');
     await settle();
-    expect(find('.tvmlab-card').textContent).toContain('the loop is gone');
+    expect(find('.tvmlab-card').textContent).toContain('The loop is gone.');
   });
 });
 

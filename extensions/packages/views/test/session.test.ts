@@ -79,6 +79,40 @@ describe('history, code and figures', () => {
   });
 });
 
+describe('the learned model', () => {
+  const point = { node: null, label: 'found', measured: 50, predicted: 40, current: false };
+
+  it('is trained on a click and shows how far it is', () => {
+    find('[data-command="explore"]').click();
+    expect(asked('explore')).toMatchObject([{ count: 16 }]);
+    const job = {
+      kind: 'explore',
+      title: 'measuring random schedules',
+      done: 3,
+      total: 16
+    } as const;
+    page.model.update({ job: { ...job, message: null } });
+    expect(find('.tvmlab-stat').textContent).toContain('◷ measuring random schedules 3/16');
+    find('[data-command="cancel"]').click();
+    expect(asked('cancel')).toHaveLength(1);
+  });
+
+  it('says what it stands on', () => {
+    page.model.update({ plot: { ...state().plot, message: 'model of 24 schedules' } });
+    expect(find('.tvmlab-foot').textContent).toContain('model of 24 schedules');
+  });
+
+  it('opens the schedule of a clicked point: a known state, or a new branch', () => {
+    const points = [{ ...point, node: '3' }, { ...point, id: 'p7' }, point];
+    page.model.update({ plot: { ...state().plot, points } });
+    for (const mark of all('.tvmlab-point')) {
+      mark.dispatchEvent(new MouseEvent('click', { bubbles: true }));
+    }
+    expect(asked('goto')).toMatchObject([{ node: '3' }]);
+    expect(asked('load')).toMatchObject([{ point: 'p7' }]);
+  });
+});
+
 describe('a session that does not answer', () => {
   it('says that the kernel is busy after 300 ms, until an answer comes', async () => {
     vi.useFakeTimers();

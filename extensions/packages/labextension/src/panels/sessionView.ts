@@ -110,6 +110,7 @@ export class SessionView extends Widget {
     this._drop();
     this._candidate = null;
     this._model = model;
+    model.useOwnSubshell();
     this._explorer = mountExplorer(model, this.node);
   }
 

@@ -1,4 +1,4 @@
-import type { Kernel, KernelMessage } from '@jupyterlab/services';
+import { CommsOverSubshells, type Kernel, type KernelMessage } from '@jupyterlab/services';
 import type { JSONObject, JSONValue } from '@lumino/coreutils';
 import type { IDisposable } from '@lumino/disposable';
 import type { Change, IViewModel } from '@tvmlab/views';
@@ -16,6 +16,10 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 export class CommModel implements IViewModel, IDisposable {
   constructor(kernel: Kernel.IKernelConnection, sessionId: string | null) {
     this._comm = kernel.createComm(COMM_TARGET);
+    // JupyterLab shares a subshell among the comms of a target, and deletes it with the last one
+    // even when the next is just being opened; messages of that one are then lost. So: none while
+    // looking for a session, and one of its own once there is one.
+    this._comm.commsOverSubshells = CommsOverSubshells.Disabled;
     this._comm.onMsg = message => this._receive(message.content.data);
     this._comm.onClose = message => this._closed(message);
     this._comm.open({ session: sessionId });
@@ -57,6 +61,11 @@ export class CommModel implements IViewModel, IDisposable {
       this._ended = true;
       this._emit({ kind: 'connection', connection: { state: 'gone', reason } });
     }
+  }
+
+  /** Answer also while a cell runs, where the kernel can. */
+  useOwnSubshell(): void {
+    this._comm.commsOverSubshells = CommsOverSubshells.PerComm;
   }
 
   /** Whether the session has gone; a new model is needed to reach another one. */

@@ -56,7 +56,7 @@ export class Code extends Part<IViewState> {
 
   /** The program, with the newest step lit. */
   private _python(text: string, newest: string): void {
-    const lines = text.replace(/\n$/, '').split('\n');
+    const lines = text === '' ? ['# no step yet'] : text.replace(/\n$/, '').split('\n');
     const lit = newest === '' ? -1 : lines.lastIndexOf(newest);
     this._listing.replaceChildren(
       ...lines.map((line, index) =>

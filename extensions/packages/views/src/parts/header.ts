@@ -1,3 +1,5 @@
+import type { State } from '@tvmlab/schema';
+
 import { h } from '../dom';
 import type { IViewState } from '../viewState';
 import { Part } from './part';
@@ -9,14 +11,15 @@ export class Header extends Part<IViewState> {
   }
 
   protected inputs({ session, connection }: IViewState): readonly unknown[] {
-    const { workload, target, history, measurement } = session;
-    return [workload, target, history, measurement, connection.state];
+    const { workload, target, history, measurement, job } = session;
+    return [workload, target, history, measurement, job, connection.state];
   }
 
   protected draw({ session, connection }: IViewState): void {
-    const { workload, target, history, measurement } = session;
+    const { workload, target, history, measurement, job } = session;
     const dead = connection.state === 'gone';
-    const measuring = measurement.status === 'queued' || measurement.status === 'running';
+    const { status } = measurement;
+    const measuring = status === 'queued' || status === 'running' || isBusy(job);
     const kept = focusedCommand(this.element);
     this.element.replaceChildren(
       h('b', {}, workload.name),
@@ -63,4 +66,9 @@ function button(
     label,
     key !== null && h('span', { class: 'tvmlab-key', 'aria-hidden': 'true' }, key)
   );
+}
+
+/** Whether work in the background has not come to its end. */
+function isBusy(job: State['job']): boolean {
+  return job !== null && job !== undefined && job.done < job.total;
 }

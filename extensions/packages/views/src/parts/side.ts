@@ -95,6 +95,8 @@ function actionButton(action: Action, open: boolean, disabled: boolean): HTMLEle
   const stop = status === 'allowed' ? '' : status === 'refused' ? '⊘ ' : '? ';
   const more = action.params.length > 0 ? '…' : '';
   const text = status === 'allowed' ? action.summary : reason;
+  // Beside the action's name, only the why: 'cannot vectorize k' is said already.
+  const why = text.replace(/^cannot [^:]*: /, '');
   return h(
     'button',
     {
@@ -109,6 +111,6 @@ function actionButton(action: Action, open: boolean, disabled: boolean): HTMLEle
     },
     h('span', { class: sign === '' ? '' : 'tvmlab-key' }, sign),
     h('span', {}, `${stop}${action.title}${more}`),
-    h('span', { class: 'tvmlab-what' }, text)
+    h('span', { class: 'tvmlab-what' }, why)
   );
 }

@@ -1,4 +1,4 @@
-import type { Measurement } from '@tvmlab/schema';
+import type { Measurement, State } from '@tvmlab/schema';
 
 import { h } from '../dom';
 import { digits, time, timeRange } from '../format';
@@ -14,11 +14,15 @@ export class Status extends Part<IViewState> {
   }
 
   protected inputs({ session }: IViewState): readonly unknown[] {
-    return [session.measurement];
+    return [session.measurement, session.job];
   }
 
   protected draw({ session }: IViewState): void {
-    this._figures.replaceChildren(...figures(session.measurement), ...check(session.measurement));
+    this._figures.replaceChildren(
+      ...background(session.job),
+      ...figures(session.measurement),
+      ...check(session.measurement)
+    );
   }
 
   private readonly _figures = h('span');
@@ -67,6 +71,15 @@ function figures(measurement: Measurement): HTMLElement[] {
     spans.push(h('span', {}, message));
   }
   return spans;
+}
+
+/** What runs besides; a measurement has words of its own. */
+function background(job: State['job']): HTMLElement[] {
+  if (!job || job.kind === 'measure') {
+    return [];
+  }
+  const message = job.message === null ? '' : ` · ${job.message}`;
+  return [h('span', { role: 'status' }, `◷ ${job.title} ${job.done}/${job.total}${message}`)];
 }
 
 function check({ equal }: Measurement): HTMLElement[] {

@@ -3,9 +3,9 @@ import type { Verdict } from '@tvmlab/schema';
 import { h } from '../dom';
 
 const WORDS: Record<Verdict['status'], string> = {
-  allowed: 'is allowed',
-  refused: 'is refused: ',
-  unknown: 'is not done, since it could not be proved safe: '
+  allowed: 'is allowed.',
+  refused: 'is refused.',
+  unknown: 'is not done, since it could not be proved safe.'
 };
 
 /** Why a step is refused: the rule, two iterations that show it, and the ways out. */
@@ -18,7 +18,7 @@ export function verdictCard(title: string, verdict: Verdict): HTMLElement {
       'aria-label': `Why not ${title}`,
       'data-status': verdict.status
     },
-    h('div', {}, h('b', {}, `⊘ ${title}`), ` ${WORDS[verdict.status]}${verdict.reason}`),
+    h('div', {}, h('b', {}, `⊘ ${title}`), ` ${WORDS[verdict.status]} ${sentence(verdict.reason)}`),
     verdict.witness !== null && h('div', { class: 'tvmlab-mono' }, verdict.witness),
     verdict.fixes.length > 0 &&
       h(
@@ -34,4 +34,10 @@ export function verdictCard(title: string, verdict: Verdict): HTMLElement {
       ),
     verdict.rule !== '' && h('div', { class: 'tvmlab-rule' }, `rule ${verdict.rule}`)
   );
+}
+
+/** A reason as a sentence of its own. */
+function sentence(reason: string): string {
+  const stop = /[.!?]$/.test(reason) ? '' : '.';
+  return `${reason.charAt(0).toUpperCase()}${reason.slice(1)}${stop}`;
 }

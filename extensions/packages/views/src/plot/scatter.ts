@@ -9,6 +9,8 @@ export interface IScatterPoint {
   predicted: number;
   /** The schedule that is open now. */
   current: boolean;
+  /** Whether a click opens it. */
+  opens: boolean;
 }
 
 export interface IScatterData {
@@ -16,6 +18,8 @@ export interface IScatterData {
   unit: string;
   /** Spearman's rank correlation, or null while there are too few points. */
   correlation: number | null;
+  /** What the model stands on, or why there is none. */
+  message: string | null;
 }
 
 const WIDTH = 340;
@@ -26,6 +30,8 @@ const TOP = 8;
 const BOTTOM = 190;
 /** How near the pointer must come to a point to read it, in pixels of the drawing. */
 const REACH = 18;
+/** How many schedules one click on 'Train model' measures. */
+export const EXPLORE_COUNT = 16;
 
 /**
  * Predicted against measured, with the line where both agree.
@@ -42,7 +48,7 @@ export class Scatter {
     this.element.addEventListener('pointermove', event => this._point(event));
     this.element.addEventListener('pointerleave', () => this._read(null));
     this.element.addEventListener('keydown', event => this._key(event));
-    this.element.append(this._caption, this._drawing, this._readout);
+    this.element.append(this._caption, this._drawing, this._readout, this._foot);
   }
 
   render(data: IScatterData): void {
@@ -69,7 +75,10 @@ export class Scatter {
     this._drawing.toggleAttribute('hidden', points.length === 0);
     this._drawing.replaceChildren(...this._axes(unit), ...this._marks());
     this._readout.textContent =
-      points.length === 0 ? 'Measure a schedule to see its first point.' : this._currentText();
+      points.length === 0
+        ? 'No schedule has been both predicted and measured yet.'
+        : this._currentText();
+    this._message.textContent = data.message ?? '';
   }
 
   private _axes(unit: string): SVGElement[] {
@@ -127,7 +136,9 @@ export class Scatter {
       s(
         'circle',
         {
-          class: point.current ? 'tvmlab-point tvmlab-now' : 'tvmlab-point',
+          class: ['tvmlab-point', point.current && 'tvmlab-now', point.opens && 'tvmlab-opens']
+            .filter(Boolean)
+            .join(' '),
           'data-point': index,
           cx: this._x.at(point.measured).toFixed(1),
           cy: this._y.at(point.predicted).toFixed(1),
@@ -184,10 +195,26 @@ export class Scatter {
     return current ? `This schedule: ${text(current, this._data.unit)}` : '';
   }
 
-  private _data: IScatterData = { points: [], unit: 'GFLOP/s', correlation: null };
+  private _data: IScatterData = { points: [], unit: 'GFLOP/s', correlation: null, message: null };
   private _x: IScale = scaleFromZero(1, LEFT, RIGHT);
   private _y: IScale = scaleFromZero(1, BOTTOM, TOP);
   private _reading: number | null = null;
+  private readonly _message = h('span');
+  private readonly _foot = h(
+    'div',
+    { class: 'tvmlab-foot' },
+    this._message,
+    h(
+      'button',
+      {
+        class: 'tvmlab-btn',
+        type: 'button',
+        'data-command': 'explore',
+        title: `Measure ${EXPLORE_COUNT} random schedules of this workload and learn from them`
+      },
+      'Train model'
+    )
+  );
   private readonly _caption = h('div', { class: 'tvmlab-cap' });
   private readonly _drawing = s('svg', {
     viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
