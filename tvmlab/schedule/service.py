@@ -12,7 +12,7 @@ from typing import Any
 
 from tvmlab.ir import Program
 
-from .legality import require_loops_still_independent
+from .independence import require_loops_still_independent
 from .registry import PRIMITIVES, Applied
 from .rewrite import Output
 from .verdict import ALLOWED, Fix, RefusedError, Verdict

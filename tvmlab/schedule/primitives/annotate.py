@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tvmlab.ir import For, LoopKind, Program, Var, const_int, walk
+from tvmlab.schedule.independence import require_independent
 from tvmlab.schedule.index import ProgramIndex, index_of
-from tvmlab.schedule.legality import require_const_extent, require_independent, verb
+from tvmlab.schedule.legality import require_const_extent, verb
 from tvmlab.schedule.registry import Applied, ParamSpec, primitive
 from tvmlab.schedule.rewrite import replace_stmts
 from tvmlab.schedule.verdict import Fix, refuse

@@ -19,8 +19,9 @@ from tvmlab.ir import (
     substitute,
 )
 from tvmlab.schedule.index import ProgramIndex, index_of
-from tvmlab.schedule.legality import binding_vars, runs_once, vars_of
+from tvmlab.schedule.legality import binding_vars, vars_of
 from tvmlab.schedule.registry import Applied, ParamSpec, primitive
+from tvmlab.schedule.repeats import runs_once
 from tvmlab.schedule.rewrite import remake_block, replace_stmts
 from tvmlab.schedule.verdict import refuse
 from tvmlab.support import Namer

@@ -16,9 +16,9 @@ from tvmlab.schedule.legality import (
     require_chain,
     require_ordinary_blocks,
     require_serial,
-    runs_once,
 )
 from tvmlab.schedule.registry import Applied, ParamSpec, primitive
+from tvmlab.schedule.repeats import runs_once
 from tvmlab.schedule.rewrite import rebind, replace_stmts
 from tvmlab.schedule.verdict import refuse, unsure
 
