@@ -11,6 +11,7 @@ from math import gcd
 from typing import TypeAlias, Union
 
 from tvmlab.ir import Binary, Compare, CompareOp, Const, Expr, Logic, Not, Var, const_int
+from tvmlab.support import INDEX
 
 from .environment import Environment
 from .interval import NATURAL, Interval
@@ -50,6 +51,8 @@ class Bounds(Environment):
     def bind(self, var: Var, interval: Interval) -> Bounds:
         """The same, with a variable running over an interval (which replaces what it had)."""
         result = Bounds(self)
+        if var.dtype != INDEX:
+            interval = interval.intersect(Interval.of_dtype(var.dtype)) or interval
         result.intervals[var] = interval
         return result
 

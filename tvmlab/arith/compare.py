@@ -11,6 +11,7 @@ from math import gcd
 from tvmlab.ir import Binary, Compare, CompareOp, Expr, const_int
 from tvmlab.support import DType
 
+from .divmod import merge_digits
 from .environment import Environment
 from .facts import atom_facts, upper_bound
 from .interval import Interval
@@ -31,6 +32,10 @@ def decide_forms(
     """
     difference = a.minus(b)
     decided = decide(op, form_range(difference, env))
+    if decided is None and len(difference.terms) > 1:
+        merged = merge_digits(difference, next(iter(difference.terms)).dtype, env)
+        if merged is not difference:
+            difference, decided = merged, decide(op, form_range(merged, env))
     if decided is None and deep and difference.terms:
         decided = decide(op, _deep_range(difference, env))
     if decided is None and op in ("eq", "ne") and _never_zero(difference):

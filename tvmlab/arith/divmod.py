@@ -73,7 +73,7 @@ def remainder(form: LinearForm, divisor: int, dtype: DType, env: Environment) ->
 
 
 def merge_digits(form: LinearForm, dtype: DType, env: Environment) -> LinearForm:
-    """Join quotients and remainders of one value that stand in one sum."""
+    """Join quotients and remainders of one value that stand in one sum; equal over the integers."""
     while True:
         for atom, factor in form.terms.items():
             if not _is_digit(atom):
@@ -90,6 +90,8 @@ def _merge_one(
     form: LinearForm, atom: Binary, factor: int, dtype: DType, env: Environment
 ) -> LinearForm | None:
     inner, divisor = env.terms.form(atom.a), _divisor(atom)
+    if not is_exact(inner, dtype, env):
+        return None
     this = LinearForm({atom: 1}, 0)
     if atom.op == "floormod":
         if len(form.terms) == 1:
@@ -103,7 +105,7 @@ def _merge_one(
             return without.plus(remainder(inner, divisor, dtype, env), weight)
         # x // c * c is x - r where the remainder r of x is known
         known = form_remainder(inner, env).remainder(divisor)
-        if known is not None and is_exact(inner, dtype, env):
+        if known is not None:
             return form.plus(this, -factor).plus(inner.shift(-known), factor // divisor)
     return None
 
@@ -126,7 +128,7 @@ def _join_remainder(
         if other_factor != weight or not _is_digit(other) or other.op != "floormod":
             continue
         numerator = env.terms.form(other.a)
-        if numerator.key() == upper.key() and is_exact(inner, dtype, env):
+        if numerator.key() == upper.key():
             whole = remainder(inner, divisor * _divisor(other), dtype, env)
             without = form.plus(this, -factor).plus(LinearForm({other: 1}, 0), -weight)
             return without.plus(whole, factor)

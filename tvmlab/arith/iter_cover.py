@@ -139,9 +139,12 @@ class _Cover:
         self._groups.append(_Group(group.form, extent, group.loops))
 
     def _visible(self, form: LinearForm) -> LinearForm:
-        """The form without atoms that the predicate fixes, as they are gone from the bindings."""
+        """The form without atoms that have one value, as they are gone from the bindings.
+
+        For a loop it may be the predicate that says so; what stands still must have it anyway.
+        """
         for atom, k in form.terms.items():
-            value = atom_range(atom, self._there)
+            value = atom_range(atom, self._there if self._moves(atom) else self._env)
             if value.is_point and value.lo is not None:
                 form = form.plus(LinearForm({atom: 1}, 0), -k).shift(k * value.lo)
         return form
