@@ -242,6 +242,14 @@ def test_other_symbols_stand_still() -> None:
     assert not found.surjective
 
 
+def test_a_predicate_on_what_stands_still_may_be_false() -> None:
+    env = Bounds.of({B: const(4)})
+    for predicate in (B < 1, A + B * 8 < 8):
+        found = detect_iter_map([A], [(A, const(8))], [const(8)], predicate, env)
+        assert found.injective
+        assert not found.surjective
+
+
 def test_overflowing_bindings_are_refused() -> None:
     a, b = Var("a", INT8), Var("b", INT8)
     loops: list[tuple[Var, Expr]] = [(a, const(100, INT8)), (b, const(4, INT8))]

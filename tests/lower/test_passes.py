@@ -220,6 +220,81 @@ CASES: dict[str, tuple[Run, str, str]] = {
                     C[t] = S[t + 1]
         """,
     ),
+    "what only some iterations write stays outside of them": (
+        place_allocations,
+        """
+        def f(A: float32[8], C: float32[4, 8]):
+            S = alloc(float32[8])
+            for t in range(4):
+                for i in range(8):
+                    with block("S", vi=spatial(8, i)):
+                        where(t < 1)
+                        S[vi] = A[vi]
+                for i in range(8):
+                    C[t, i] = S[i]
+        """,
+        """
+        def f(A: float32[8], C: float32[4, 8]):
+            with alloc(float32[8]) as S:
+                for t in range(4):
+                    for i in range(8):
+                        with block("S", vi=spatial(8, i)):
+                            where(t < 1)
+                            S[vi] = A[vi]
+                    for i_1 in range(8):
+                        C[t, i_1] = S[i_1]
+        """,
+    ),
+    "what is read beyond what was written stays outside": (
+        place_allocations,
+        """
+        def f(A: float32[33], C: float32[32]):
+            S = alloc(float32[33])
+            S[0] = 0.0
+            for t in range(4):
+                for i in range(8):
+                    S[t * 8 + i + 1] = A[t * 8 + i]
+                for i in range(8):
+                    C[t * 8 + i] = S[t * 8 + i]
+        """,
+        """
+        def f(A: float32[33], C: float32[32]):
+            with alloc(float32[33]) as S:
+                S[0] = 0.0
+                for t in range(4):
+                    for i in range(8):
+                        S[t * 8 + i + 1] = A[t * 8 + i]
+                    for i_1 in range(8):
+                        C[t * 8 + i_1] = S[t * 8 + i_1]
+        """,
+    ),
+    "a write with gaps stays outside": (
+        place_allocations,
+        """
+        def f(A: float32[8], C: float32[4, 8]):
+            S = alloc(float32[8])
+            for t in range(4):
+                for i in range(4):
+                    S[i * 2] = A[i]
+                if t == 0:
+                    for i in range(4):
+                        S[i * 2 + 1] = A[i + 4]
+                for i in range(8):
+                    C[t, i] = S[i]
+        """,
+        """
+        def f(A: float32[8], C: float32[4, 8]):
+            with alloc(float32[8]) as S:
+                for t in range(4):
+                    for i in range(4):
+                        S[i * 2] = A[i]
+                    if t == 0:
+                        for i_1 in range(4):
+                            S[i_1 * 2 + 1] = A[i_1 + 4]
+                    for i_2 in range(8):
+                        C[t, i_2] = S[i_2]
+        """,
+    ),
     "blocks become conditions and stores": (
         dissolve_blocks,
         """

@@ -75,6 +75,9 @@ def _whole_domain(
     places = _stored_iters(write, [it.var for it, _ in spatial])
     if places is None:
         return None
+    running = {loop.var for loop in loops}
+    if not all(uses_var(c, running) or prove(c, env) for c in conditions):
+        return None
     mapping = detect_iter_map(
         [b for _, b in spatial],
         [(loop.var, loop.extent) for loop in loops],
