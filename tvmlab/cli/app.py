@@ -69,6 +69,8 @@ def _run(words: list[str]) -> int:
         arguments = parser.parse_args(words)
     except SystemExit:  # argparse ends the process after --help and --version
         return 0
+    if arguments.command is None:
+        parser.error("no command is given")
     code = COMMANDS[arguments.command].run(arguments)
     sys.stdout.flush()
     return code
@@ -81,7 +83,7 @@ def _parser() -> Parser:
         epilog=_EXAMPLES,
     )
     parser.add_argument("--version", action="version", version=f"tvmlab {__version__}")
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     for name, module in COMMANDS.items():
         child = commands.add_parser(name, help=module.SUMMARY, description=module.DESCRIPTION)
         module.fill(child)

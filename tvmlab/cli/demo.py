@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-from tvmlab.inspect import table
-from tvmlab.inspect.wording import duration
+from tvmlab.inspect import Gain, table
 
-from .matmul_demo import MatmulDemo, Timed, run_matmul
+from .matmul_demo import MatmulDemo, run_matmul
 from .parser import Parser, whole_number
 from .terminal import heading, indented, print_json, quiet
 
@@ -49,7 +48,7 @@ def _parts(demo: MatmulDemo) -> list[str]:
         _part("The steps", "Each is checked as it is taken.") + f"\n\n{indented(demo.python)}",
         _part("After the steps", "P parallel, V vectorized, U unrolled, R adds up.")
         + f"\n\n{indented(demo.after)}",
-        _part("Measured", f"{demo.operations:,} floating-point operations; median and quartiles.")
+        _part("Measured", f"{demo.operations:,} floating-point operations each time.")
         + f"\n\n{indented(_timings(demo))}\n\n{indented(str(demo.check))}",
     ]
 
@@ -59,17 +58,16 @@ def _part(title: str, sentence: str) -> str:
 
 
 def _timings(demo: MatmulDemo) -> str:
-    rows = [_row("as written", demo.unscheduled, ""), _row("scheduled", demo.scheduled, "")]
-    rows[1] = (*rows[1][:-1], f"{demo.gain} as fast as written" if demo.gain else "")
-    return table([*rows, _row("NumPy", demo.numpy, "")])
-
-
-def _row(name: str, timed: Timed, remark: str) -> tuple[str, ...]:
-    lower, upper = timed.quartiles
-    return (
-        name,
-        duration(timed.median),
-        f"({duration(lower)} to {duration(upper)})",
-        "" if timed.gflops is None else f"{timed.gflops:.1f} GFLOP/s",
-        remark,
+    return table(
+        [
+            ("as written", str(demo.unscheduled), ""),
+            ("scheduled", str(demo.scheduled), _gain_words(demo.gain)),
+            ("NumPy", str(demo.numpy), ""),
+        ]
     )
+
+
+def _gain_words(gain: Gain | None) -> str:
+    if gain is None:
+        return ""
+    return "not told apart" if gain.kind == "noise" else f"{gain} as fast as written"

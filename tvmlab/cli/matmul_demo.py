@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tvmlab.driver import build, count_flops
 from tvmlab.inspect import (
     Gain,
     Measured,
+    MeasurementReport,
     VerdictReport,
     gain_over,
     machine_report,
+    measurement_report,
     nest_report,
     nest_text,
     verdict_report,
@@ -26,15 +31,6 @@ from tvmlab.topi import matmul, schedule_matmul
 _REPEATS = 10
 _SLOW_REPEATS = 3
 """The nest as written is slow and steady; few repeats tell its time."""
-
-
-@dataclass(frozen=True, slots=True)
-class Timed:
-    """A timing: seconds at the median and quartiles, and throughput."""
-
-    median: float
-    quartiles: tuple[float, float]
-    gflops: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +61,9 @@ class MatmulDemo:
     refused: VerdictReport
     python: str
     after: str
-    unscheduled: Timed
-    scheduled: Timed
-    numpy: Timed
+    unscheduled: MeasurementReport
+    scheduled: MeasurementReport
+    numpy: MeasurementReport
     gain: Gain | None
     check: Check
 
@@ -97,21 +93,21 @@ def run_matmul(size: int) -> MatmulDemo:
         refused=verdict_report(plain.check("parallel", k)),
         python=fast.trace.to_python(),
         after=nest_text(nest_report(fast)),
-        unscheduled=_timed(slow_time),
-        scheduled=_timed(fast_time),
-        numpy=_timed(numpy_time),
+        unscheduled=_measured(slow_time),
+        scheduled=_measured(fast_time),
+        numpy=_measured(numpy_time),
         gain=gain_over(Measured.of(slow_time), Measured.of(fast_time)),
         check=_check(out, a.astype(np.float64) @ b.astype(np.float64)),
     )
 
 
-def _timed(timing: Timing) -> Timed:
-    return Timed(timing.median, timing.quartiles, timing.gflops)
+def _measured(timing: Timing) -> MeasurementReport:
+    return measurement_report(Measured.of(timing), flops=timing.flops, equal=None)
 
 
-def _check(result: np.ndarray, expected: np.ndarray) -> Check:
+def _check(result: NDArray[Any], expected: NDArray[Any]) -> Check:
     """Sums of n products in float32 are off by about sqrt(n) roundings; ten times that is a bug."""
-    size = len(expected)
-    rounding = 10 * np.sqrt(size) * np.finfo(np.float32).eps * np.abs(expected).max()
-    difference = float(np.abs(result - expected).max())
-    return Check(difference <= rounding, difference, float(rounding))
+    eps = float(np.finfo(np.float32).eps)
+    allowed = 10 * math.sqrt(len(expected)) * eps * float(np.abs(expected).max())
+    largest = float(np.abs(result - expected).max())
+    return Check(largest <= allowed, largest, allowed)
