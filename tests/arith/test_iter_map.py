@@ -230,6 +230,13 @@ def test_a_symbolic_loop_may_be_empty_although_inside_it_has_run() -> None:
     assert not found.surjective
 
 
+def test_a_loop_of_at_most_one_iteration_may_be_empty() -> None:
+    env = Bounds().bind(N, Interval(0, 1))
+    found = detect_iter_map([A], [(A, N)], [const(1)], env=env)
+    assert not found.surjective
+    assert found.reason == "a loop that adds nothing to the bindings may be empty"
+
+
 def test_triangular_loops() -> None:
     found = detect_iter_map([A, B], [(A, const(4)), (B, A + 1)], [const(4), const(4)])
     assert (found.injective, found.surjective, found.inside) == (True, False, True)

@@ -252,6 +252,7 @@ class _Cover:
         travel = ZERO
         for part in sorted(parts, key=lambda p: abs(p.factor)):
             if decide_forms("le", part.size, constant_form(1), self._env) is True:
+                self._need_one(part.size)
                 continue
             step = abs(part.factor)
             if decide_forms("gt", constant_form(step), travel.shift(1), self._env) is not False:
@@ -278,10 +279,12 @@ class _Cover:
         """A loop that no binding uses must run at least once, or nothing is reached."""
         used = {id(p.group) for of_binding in parts for p in of_binding}
         for group in self._groups:
-            if id(group) in used:
-                continue
-            if decide_forms("ge", group.extent, constant_form(1), self._env) is not True:
-                raise _NotProvenError("a loop that no binding uses may be empty")
+            if id(group) not in used:
+                self._need_one(group.extent)
+
+    def _need_one(self, extent: LinearForm) -> None:
+        if decide_forms("ge", extent, constant_form(1), self._env) is not True:
+            raise _NotProvenError("a loop that adds nothing to the bindings may be empty")
 
 
 def _multiple_in(part: LinearForm, form: LinearForm) -> int | None:
