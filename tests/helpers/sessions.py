@@ -58,20 +58,31 @@ class FakeRunner:
         self.gate = threading.Event()
         self.gate.set()
         self.entered = threading.Event()
-        self.cancelled = False
+        self._waiting: list[tuple[MeasureRequest, Future[MeasureResult]]] = []
 
     def submit(self, request: MeasureRequest) -> Future[MeasureResult]:
         self.requests.append(request)
-        self.entered.set()
-        self.gate.wait(10)
         future: Future[MeasureResult] = Future()
-        stopped = MeasureResult("cancelled", error="the measurement was cancelled")
-        future.set_result(stopped if self.cancelled else self.results(request))
+        if self.gate.is_set():
+            future.set_result(self.results(request))
+        else:
+            self._waiting.append((request, future))
+        self.entered.set()
         return future
 
-    def cancel(self) -> None:
-        self.cancelled = True
+    def open(self) -> None:
+        """Answer all that waits, and from now on at once."""
         self.gate.set()
+        for request, future in self._waiting:
+            if not future.done():
+                future.set_result(self.results(request))
+
+    def cancel(self, future: Future[MeasureResult] | None = None) -> None:
+        for _, waiting in self._waiting:
+            if not waiting.done() and future in (None, waiting):
+                waiting.set_result(
+                    MeasureResult("cancelled", error="the measurement was cancelled")
+                )
 
 
 class View:

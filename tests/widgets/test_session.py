@@ -137,7 +137,7 @@ def test_steps_are_taken_while_a_measurement_runs() -> None:
     assert view.state["job"]["kind"] == "measure"
     sch.split(sch.loops("C")[0], [None, 4])
     assert len(view.state["rows"]) == 5
-    runner.gate.set()
+    runner.open()
     assert session.wait(WAIT)
     assert view.state["measurement"]["stale"] is True
     assert view.state["history"]["nodes"][0]["seconds"] is not None

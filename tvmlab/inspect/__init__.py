@@ -28,7 +28,7 @@ from .measurement import (
 from .nest import Cost, NestReport, Row, nest_report
 from .offers import Offer, offers
 from .plain import plain
-from .plot import PlotReport, Point, plot_report, spearman
+from .plot import PlotReport, Point, plot_report
 from .symbols import Symbol, SymbolIds
 from .text_view import history_text, nest_text, table
 from .verdict import FixReport, VerdictReport, verdict_report
@@ -74,7 +74,6 @@ __all__ = [
     "operations_of",
     "plain",
     "plot_report",
-    "spearman",
     "step_label",
     "step_summary",
     "table",

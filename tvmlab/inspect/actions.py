@@ -178,7 +178,8 @@ def _prediction(before: Program, after: Program, predict: Predict | None) -> str
     old, new = (predict(before), predict(after)) if predict is not None else (None, None)
     if old is None or new is None or old <= 0:
         return ""
-    return f"predicted {times(new / old)}"
+    ratio = new / old
+    return "predicted as fast" if abs(ratio - 1) < _WORTH_SAYING else f"predicted {times(ratio)}"
 
 
 def _extent(program: Program, symbol: object) -> int | None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
+from tvmlab.tune import spearman
+
+_LEAST_POINTS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,29 +35,8 @@ class PlotReport:
 def plot_report(
     points: Sequence[Point], *, unit: str = "GFLOP/s", message: str | None = None
 ) -> PlotReport:
-    """A plot of the points with their rank correlation."""
-    rho = spearman([p.predicted for p in points], [p.measured for p in points])
+    """A plot of the points with their rank correlation, Spearman's; None below three points."""
+    rho = None
+    if len(points) >= _LEAST_POINTS:
+        rho = spearman([p.predicted for p in points], [p.measured for p in points])
     return PlotReport(unit, tuple(points), rho, message)
-
-
-def spearman(a: Sequence[float], b: Sequence[float]) -> float | None:
-    """Rank correlation, -1 to 1; ties share their mean rank.
-
-    None below three pairs, or if one side is all equal: then there is no order to compare.
-    """
-    if len(a) != len(b):
-        raise ValueError(f"{len(a)} predictions and {len(b)} measurements are no pairs")
-    if len(a) < 3:
-        return None
-    x, y = _ranks(a), _ranks(b)
-    x, y = x - x.mean(), y - y.mean()
-    norm = float(np.sqrt((x * x).sum() * (y * y).sum()))
-    return float((x * y).sum() / norm) if norm > 0 else None
-
-
-def _ranks(values: Sequence[float]) -> NDArray[np.float64]:
-    array = np.asarray(values, np.float64)
-    _, inverse, counts = np.unique(array, return_inverse=True, return_counts=True)
-    last = np.cumsum(counts)
-    mean_rank = last - (counts - 1) / 2
-    return mean_rank[inverse]

@@ -9,8 +9,8 @@ from __future__ import annotations
 import threading
 import time
 
-from tvmlab import tune
 from tvmlab.support import TvmlabError
+from tvmlab.tune import Record, explore_space
 
 from .guesses import Guesses
 from .ledger import PlottedSchedule
@@ -42,29 +42,29 @@ class Exploring:
 
     def _explore(self, count: int, seed: int, cancelled: threading.Event) -> None:
         owner = self._owner
-        message: str | None = None
+        failure = ""
         try:
             self._take_records(count, seed, cancelled)
+            self._guesses.learner.refit()  # with the last ones too
         except TvmlabError as error:
-            message = told(error)
+            failure = told(error)
         except Exception as error:  # say so in the view; the session goes on
-            message = f"{type(error).__name__}: {error}"
+            failure = f"{type(error).__name__}: {error}"
         with owner.lock:
-            owner.ledger.model_size = self._guesses.learned_from
-            owner.ledger.remark = message
+            owner.ledger.remark = failure or self._guesses.words
             self._guesses.forget()
             owner.show_job(None)
 
     def _take_records(self, count: int, seed: int, cancelled: threading.Event) -> None:
         owner = self._owner
-        records = tune.explore_space(
+        records = explore_space(
             owner.schedule.history.nodes[0].program,
             n=count,
             seed=seed,
             measurer=self._measuring.runner,
             target=owner.target,
             cancel=cancelled,
-            model=self._guesses.model,
+            learner=self._guesses.learner,
         )
         shown = 0.0
         for done, record in enumerate(records, 1):
@@ -72,13 +72,16 @@ class Exploring:
                 self._enter(record)
                 if time.monotonic() - shown > _REFRESH_SECONDS:
                     shown = time.monotonic()
-                    owner.ledger.model_size = self._guesses.learned_from
+                    owner.ledger.remark = self._guesses.words
                     owner.show_job(JobReport("explore", _TITLE, done, count, _words(record)))
 
-    def _enter(self, record: tune.ExploreRecord) -> None:
+    def _enter(self, record: Record) -> None:
+        ledger = self._owner.ledger
+        ledger.seen.add(record.program_hash)
+        ledger.file(record.result, record.program_hash, checked=True)
         if record.gflops is None or record.predicted_gflops is None:
             return
-        self._owner.ledger.points.append(
+        ledger.points.append(
             PlottedSchedule(
                 record.program_hash,
                 f"random schedule {record.index}",
@@ -90,7 +93,7 @@ class Exploring:
         )
 
 
-def _words(record: tune.ExploreRecord) -> str:
+def _words(record: Record) -> str:
     if record.gflops is None:
         return f"schedule {record.index}: {record.result.error}"
     return f"schedule {record.index}: {record.gflops:.1f} GFLOP/s"

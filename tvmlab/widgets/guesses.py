@@ -1,43 +1,59 @@
-"""A session's learned cost model, asked for programs."""
+"""What a session has learned of speed: a model that follows its measurements."""
 
 from __future__ import annotations
 
 from weakref import WeakKeyDictionary
 
-from tvmlab import tune
-from tvmlab.ir import Program
+from tvmlab.ir import Program, structural_hash
+from tvmlab.target import Target
+from tvmlab.tune import Learner, extract_features
+
+NOTHING_LEARNED = "The model has seen no measurements yet."
 
 
 class Guesses:
-    """The throughput that a session's model expects of programs; each is asked for once."""
+    """The throughput that a session's model expects of programs; each is asked for once.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    start
+        The unscheduled program: what is learned of one computation is kept apart from others.
+    """
+
+    def __init__(self, start: Program, target: Target) -> None:
+        self.learner = Learner()
+        self._group = structural_hash(start)
+        self._threads = target.num_threads
         self._known: WeakKeyDictionary[Program, float] = WeakKeyDictionary()
-        self._model: tune.CostModel | None = None
 
     @property
-    def model(self) -> tune.CostModel:
-        """The learned cost model, empty at first."""
-        if self._model is None:
-            self._model = tune.CostModel()
-        return self._model
-
-    @property
-    def learned_from(self) -> int:
-        """How many measured schedules the model has learned from."""
-        return 0 if self._model is None else self._model.row_count
+    def words(self) -> str:
+        """What the model stands on."""
+        learned, seen = self.learner.model.row_count, self.learner.row_count
+        if learned:
+            return f"The model has learned from {learned} measurements."
+        if seen:
+            return f"The model needs more measurements to learn from; so far there are {seen}."
+        return NOTHING_LEARNED
 
     def predict(self, program: Program) -> float | None:
         """Throughput in GFLOP/s; None while the model has learned nothing."""
-        if self._model is None or not self._model.trained:
+        if not self.learner.model.trained:
             return None
         known = self._known.get(program)
         if known is None:
-            found = self._model.predict_gflops(tune.extract_batch([program]))
+            features = extract_features(program, self._threads)
+            found = self.learner.model.predict_gflops(features, self._group)
             if found is None:
                 return None
             known = self._known[program] = float(found[0])
         return known
+
+    def learn(self, program: Program, gflops: float | None) -> None:
+        """Learn from one measured program; None stands for a failure."""
+        self.learner.add(extract_features(program, self._threads), gflops, self._group)
+        if self.learner.refit_if_due():
+            self.forget()
 
     def forget(self) -> None:
         """The model has learned more: older answers no longer hold."""

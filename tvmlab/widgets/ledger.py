@@ -21,7 +21,6 @@ from tvmlab.inspect import (
 from tvmlab.tune import MeasureResult
 
 Pending = Literal["queued", "running"]
-NO_MODEL = "The model has seen no measurements yet."
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +42,20 @@ class Ledger:
     ----------
     flops
         Operations of the computation, which all its schedules share.
+
+    Attributes
+    ----------
+    remark
+        What the plot's predictions stand on, or why there are none.
+    seen
+        Hashes of programs that the model has learned from: what it says of them is no prediction.
     """
 
     def __init__(self, flops: int | None) -> None:
         self.flops = flops
         self.points: list[PlottedSchedule] = []
-        self.model_size = 0
-        self.remark: str | None = None
+        self.seen: set[str] = set()
+        self.remark = ""
         self._results: dict[str, MeasureResult] = {}
         self._checked: dict[str, bool] = {}
         self._newest: str | None = None
@@ -63,6 +69,10 @@ class Ledger:
         """Write down the result of a measurement, and forget that it was expected."""
         self._pending = None
         self._newest = program_hash
+        self.file(result, program_hash, checked=checked)
+
+    def file(self, result: MeasureResult, program_hash: str, *, checked: bool) -> None:
+        """Keep a result for whenever its program is shown."""
         good = self._results.get(program_hash)
         if result.status == "cancelled" and good is not None:
             return  # the older figures still hold
@@ -101,12 +111,7 @@ class Ledger:
             )
             for number, p in enumerate(self.points)
         ]
-        message = NO_MODEL
-        if self.model_size:
-            message = f"The model has learned from {self.model_size} measurements."
-        if self.remark:
-            message = self.remark
-        return plot_report(points, message=message)
+        return plot_report(points, message=self.remark or None)
 
     def point(self, name: str) -> PlottedSchedule | None:
         """The schedule behind a point of the plot."""
@@ -114,17 +119,6 @@ class Ledger:
         if not name.startswith("P") or not number.isdigit() or int(number) >= len(self.points):
             return None
         return self.points[int(number)]
-
-    def plot_state(
-        self, node: int, program_hash: str, label: str, predicted: float, measured: float
-    ) -> None:
-        """Plot a state of the history that was predicted and then measured, in place of before."""
-        point = PlottedSchedule(program_hash, label, predicted, measured, None, node)
-        for number, old in enumerate(self.points):
-            if old.node == node:
-                self.points[number] = point
-                return
-        self.points.append(point)
 
     def good_results(self) -> Iterator[tuple[str, float]]:
         """Hashes and medians of all programs that were measured well."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from concurrent.futures import Future
 from functools import lru_cache
 from typing import Protocol
 
@@ -13,7 +14,7 @@ from tvmlab.tune import Measurer, MeasureRequest, MeasureResult, Runner
 
 from .desk import Desk
 from .guesses import Guesses
-from .ledger import Ledger
+from .ledger import Ledger, PlottedSchedule
 from .state import JobReport, StateWriter
 
 
@@ -55,6 +56,7 @@ class Measuring:
         self._owner = owner
         self._guesses = guesses
         self._runner = runner
+        self._running: Future[MeasureResult] | None = None
 
     @property
     def runner(self) -> Runner:
@@ -81,37 +83,50 @@ class Measuring:
 
     def cancel(self) -> None:
         """End what runs and waits."""
-        if self._owner.desk.busy:
-            self._owner.desk.cancel()
-            self.runner.cancel()
-
-    def run(self, request: MeasureRequest) -> MeasureResult:
-        """Measure and wait; whatever goes wrong is in the result."""
-        try:
-            return self.runner.submit(request).result()
-        except Exception as error:  # the runner itself failed: say so in the view
-            return MeasureResult("crash", error=f"measuring is not possible: {error}")
+        self._owner.desk.cancel()
+        running = self._running
+        if running is not None:
+            self.runner.cancel(running)
 
     def _measure(self, node: HistoryNode, cancelled: threading.Event) -> None:
         owner = self._owner
         start = owner.schedule.history.nodes[0]
         program_hash = owner.writer.hash_of(node)
-        reference = None if node is start else start.program
-        request = MeasureRequest.of(node.program, owner.target, reference=reference)
         title = "measuring" if node is not start else "measuring the unscheduled program"
         with owner.lock:
             owner.ledger.expect(program_hash, "running")
             owner.show_job(JobReport("measure", title, 0, 1))
-        predicted = self._guesses.predict(node.program)
-        if cancelled.is_set():
-            result = MeasureResult("cancelled", error="the measurement was cancelled")
-        else:
-            result = self.run(request)
+        new = program_hash not in owner.ledger.seen
+        predicted = self._guesses.predict(node.program) if new else None
+        reference = None if node is start else start.program
+        request = MeasureRequest.of(node.program, owner.target, reference=reference)
+        result = self._run(request, cancelled)
+        gflops = result.gflops(owner.ledger.flops) if owner.ledger.flops else None
         with owner.lock:
             owner.ledger.enter(result, program_hash, checked=reference is not None)
-            flops = owner.ledger.flops
-            measured = result.gflops(flops) if flops else None
-            if predicted is not None and measured is not None:
+            if predicted is not None and gflops is not None:
                 name = node.label or step_label(node.step)
-                owner.ledger.plot_state(node.id, program_hash, name, predicted, measured)
+                owner.ledger.points.append(
+                    PlottedSchedule(program_hash, name, predicted, gflops, None, node.id)
+                )
             owner.show_job(None)
+        if new and result.status != "cancelled":
+            owner.ledger.seen.add(program_hash)
+            self._guesses.learn(node.program, gflops)
+            with owner.lock:
+                owner.ledger.remark = self._guesses.words
+                owner.refresh()
+
+    def _run(self, request: MeasureRequest, cancelled: threading.Event) -> MeasureResult:
+        """Measure and wait; whatever goes wrong is in the result."""
+        if cancelled.is_set():
+            return MeasureResult("cancelled", error="the measurement was cancelled")
+        try:
+            future = self._running = self.runner.submit(request)
+            if cancelled.is_set():  # meanwhile
+                self.runner.cancel(future)
+            return future.result()
+        except Exception as error:  # the runner itself failed: say so in the view
+            return MeasureResult("crash", error=f"measuring is not possible: {error}")
+        finally:
+            self._running = None

@@ -71,7 +71,8 @@ class Session:
         self.lock = threading.RLock()
         self.ledger = Ledger(count_flops(schedule.history.nodes[0].program))
         self.desk = Desk("tvmlab-session")
-        self.guesses = Guesses()
+        self.guesses = Guesses(schedule.history.nodes[0].program, self.target)
+        self.ledger.remark = self.guesses.words
         self.measuring = Measuring(self, runner, self.guesses)
         self.exploring = Exploring(self, self.measuring, self.guesses)
         self.writer = StateWriter(schedule, self.target, self.ids)
