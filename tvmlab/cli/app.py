@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from tvmlab import __version__
 from tvmlab.support import InternalError, TvmlabError
 
-from . import demo, devices, lab
+from . import bench, demo, devices, lab
 from .parser import Parser, UsageError, close_match
 
-COMMANDS = {"lab": lab, "demo": demo, "devices": devices}
+COMMANDS = {"lab": lab, "demo": demo, "bench": bench, "devices": devices}
 """Each module has `SUMMARY`, `fill(parser)` and `run(arguments) -> exit code`."""
 
 _EXAMPLES = """\
