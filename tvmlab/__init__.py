@@ -9,7 +9,6 @@
 
 from __future__ import annotations
 
-from importlib import metadata as _metadata
 from typing import TYPE_CHECKING, Any
 
 from . import te
@@ -20,11 +19,6 @@ from .support import TvmlabError, UserError
 
 if TYPE_CHECKING:
     from .widgets import explore
-
-try:
-    __version__ = _metadata.version("tvmlab")
-except _metadata.PackageNotFoundError:  # a source tree that was never installed
-    __version__ = "0+unknown"
 
 __all__ = [
     "Executable",
@@ -41,7 +35,11 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Load the explorer, which needs the packages of the lab, only when it is asked for."""
+    """Load what costs time, or needs the packages of the lab, only when it is asked for."""
+    if name == "__version__":
+        from importlib import metadata
+
+        return metadata.version("tvmlab")
     if name == "explore":
         from .widgets import explore
 
