@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 from helpers.schedules import matmul_schedule, tiled_schedule
-from helpers.sessions import MESSAGE, Definition, FakeRunner, View
+from helpers.sessions import MESSAGE, SCHEMA, Definition, FakeRunner, View
 
 from tvmlab.schedule import Schedule
-from tvmlab.widgets import Session, answer
+from tvmlab.widgets import Session, answer, commands
 
 DETAILS, CHECKED, SOURCE = Definition("Details"), Definition("Checked"), Definition("Source")
 
@@ -202,3 +202,12 @@ def test_a_fault_costs_one_command(
     assert "by a fault of tvmlab: ZeroDivisionError: oh" in bench.failed("undo")
     assert "ZeroDivisionError" in caplog.text
     bench.done("actions", row=bench.row("i"))
+
+
+def test_the_session_knows_every_command_of_the_protocol_and_no_other(bench: Bench) -> None:
+    definitions = [d["$ref"].rsplit("/", 1)[1] for d in SCHEMA["$defs"]["Command"]["oneOf"]]
+    names = [SCHEMA["$defs"][d]["properties"]["type"]["const"] for d in definitions]
+    for name in names:
+        reply = answer(bench.session, {"type": name, "id": 1})
+        assert "there is no command" not in (reply["error"] or "")
+    assert set(names) == set(commands._HANDLERS)  # pyright: ignore[reportPrivateUsage]
