@@ -33,6 +33,8 @@ sch = tl.Schedule(C)
 """
 EXPLORE = "tl.explore(sch)"
 MEASURE_TIMEOUT = 60_000
+# Sixteen schedules, the slow ones among them, and more than half of them before the first point.
+TRAIN_TIMEOUT = 150_000
 BUDGET_MS = 200
 
 
@@ -96,9 +98,8 @@ def test_a_schedule_is_made_in_the_cell(notebook: Page) -> None:
 def test_the_plot_grows_while_the_model_learns(notebook: Page) -> None:
     explorer = Explorer.in_cell(notebook)
     explorer.root.get_by_role("button", name="Train model").click()
-    expect(explorer.points.nth(1)).to_be_visible(timeout=MEASURE_TIMEOUT)
-    measure = explorer.root.get_by_role("button", name="Measure")
-    expect(measure).to_be_visible(timeout=MEASURE_TIMEOUT)
+    expect(explorer.points.nth(1)).to_be_visible(timeout=TRAIN_TIMEOUT)
+    expect(explorer.root.get_by_role("button", name="Measure")).to_be_visible(timeout=TRAIN_TIMEOUT)
     found = explorer.points.count()
     assert found > 2
     expect(explorer.current_point).to_have_count(0)
@@ -107,7 +108,7 @@ def test_the_plot_grows_while_the_model_learns(notebook: Page) -> None:
     explorer.select("i")
     explorer.press("p", "m")
     expect(explorer.current_point).to_have_count(1, timeout=MEASURE_TIMEOUT)
-    expect(explorer.points).to_have_count(found + 1)
+    assert explorer.points.count() > found
     expect(explorer.root.locator(".tvmlab-readout")).to_contain_text("This schedule")
 
     # A click on another point opens its schedule as a branch.

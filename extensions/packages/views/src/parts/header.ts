@@ -1,5 +1,3 @@
-import type { State } from '@tvmlab/schema';
-
 import { h } from '../dom';
 import type { IViewState } from '../viewState';
 import { Part } from './part';
@@ -19,7 +17,7 @@ export class Header extends Part<IViewState> {
     const { workload, target, history, measurement, job } = session;
     const dead = connection.state === 'gone';
     const { status } = measurement;
-    const measuring = status === 'queued' || status === 'running' || isBusy(job);
+    const measuring = status === 'queued' || status === 'running' || Boolean(job);
     const kept = focusedCommand(this.element);
     this.element.replaceChildren(
       h('b', {}, workload.name),
@@ -66,9 +64,4 @@ function button(
     label,
     key !== null && h('span', { class: 'tvmlab-key', 'aria-hidden': 'true' }, key)
   );
-}
-
-/** Whether work in the background has not come to its end. */
-function isBusy(job: State['job']): boolean {
-  return job !== null && job !== undefined && job.done < job.total;
 }
