@@ -57,6 +57,7 @@ def _schedule_html(schedule: Schedule) -> str:
 Schedule._repr_html_ = _schedule_html  # pyright: ignore[reportAttributeAccessIssue]
 
 
-def _jupyter_labextension_paths() -> list[dict[str, Any]]:
+# Called by name from jupyter-builder, for development installs.
+def _jupyter_labextension_paths() -> list[dict[str, Any]]:  # pyright: ignore[reportUnusedFunction]
     """Where JupyterLab's development install finds the built extension."""
     return [{"src": "labextension", "dest": "tvmlab-lab"}]
