@@ -14,7 +14,7 @@ nbformat: Any = untyped_nbformat
 
 ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
-MAX_CELLS = 27
+MAX_CELLS = 25
 SECONDS = 120
 
 
