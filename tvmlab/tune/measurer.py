@@ -35,16 +35,16 @@ class Runner(Protocol):
         """Queue a request."""
         ...
 
-    def cancel(self) -> None:
-        """End all that waits or runs, as results with the status "cancelled"."""
+    def cancel(self, future: Future[MeasureResult] | None = None) -> None:
+        """End one request, or all, waiting or running: the result has the status "cancelled"."""
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class _Job:
     request: MeasureRequest
     future: Future[MeasureResult]
-    generation: int
+    cancelled: bool = False
 
 
 class Measurer:
@@ -68,7 +68,7 @@ class Measurer:
             _Slot(self._jobs, self._lock_file, self._scratch, number) for number in range(workers)
         ]
         self._state = threading.Lock()
-        self._generation = 0
+        self._open: dict[Future[MeasureResult], _Job] = {}
         self._started = False
         self._closed = False
         self._finalizer = weakref.finalize(self, _shut_down, self._jobs, self._slots, self._scratch)
@@ -92,10 +92,16 @@ class Measurer:
             If the measurer is closed.
         """
         self.start()
-        future: Future[MeasureResult] = Future()
+        job = _Job(request, Future())
         with self._state:
-            self._jobs.put(_Job(request, future, self._generation))
-        return future
+            self._open[job.future] = job
+        job.future.add_done_callback(self._forget)
+        self._jobs.put(job)
+        return job.future
+
+    def _forget(self, future: Future[MeasureResult]) -> None:
+        with self._state:
+            self._open.pop(future, None)
 
     def measure(self, request: MeasureRequest) -> MeasureResult:
         """Measure one program and wait for the result."""
@@ -103,7 +109,7 @@ class Measurer:
         try:
             return future.result()
         except KeyboardInterrupt:
-            self.cancel()
+            self.cancel(future)
             raise
 
     def measure_all(
@@ -115,15 +121,21 @@ class Measurer:
             for future in as_completed(futures):
                 yield futures[future], future.result()
         finally:
-            if not all(future.done() for future in futures):
-                self.cancel()
+            for future in futures:
+                self.cancel(future)
 
-    def cancel(self) -> None:
-        """End all that waits or runs; the measurer stays usable."""
+    def cancel(self, future: Future[MeasureResult] | None = None) -> None:
+        """End one request, or all, waiting or running; the measurer stays usable.
+
+        The result is a `MeasureResult` with the status "cancelled". A future that is done, or that
+        another measurer made, is left as it is.
+        """
         with self._state:
-            self._generation += 1
+            jobs = [job for key, job in self._open.items() if future is None or key is future]
+        for job in jobs:
+            job.cancelled = True
             for slot in self._slots:
-                slot.cancel_before(self._generation)
+                slot.end(job)
 
     @property
     def worker_pids(self) -> tuple[int, ...]:
@@ -166,8 +178,7 @@ class _Slot:
         self._number = number
         self._guard = threading.Lock()
         self._process: WorkerProcess | None = None
-        self._current: int | None = None
-        self._oldest = 0
+        self._current: _Job | None = None
         self._stopped = False
         self._thread = threading.Thread(
             target=self._serve, name=f"tvmlab-measure-{number}", daemon=True
@@ -185,7 +196,6 @@ class _Slot:
         """End the process and let the thread end at its next look at the queue."""
         with self._guard:
             self._stopped = True
-            self._oldest = 1 << 62
             if self._process is not None:
                 self._process.kill()
 
@@ -193,12 +203,10 @@ class _Slot:
         if self._thread.ident is not None and self._thread is not threading.current_thread():
             self._thread.join(timeout=10)
 
-    def cancel_before(self, generation: int) -> None:
-        """Jobs older than a generation are not to be run; one that runs is ended."""
+    def end(self, job: _Job) -> None:
+        """End the process if it runs a job that was cancelled."""
         with self._guard:
-            self._oldest = max(self._oldest, generation)
-            running = self._current is not None and self._current < self._oldest
-            if running and self._process is not None:
+            if self._current is job and self._process is not None:
                 self._process.kill()
 
     def _serve(self) -> None:
@@ -214,9 +222,9 @@ class _Slot:
 
     def _run(self, job: _Job) -> MeasureResult:
         with self._guard:
-            if job.generation < self._oldest:
+            if job.cancelled or self._stopped:
                 return _cancelled(job)
-            self._current = job.generation
+            self._current = job
         try:
             result = self._ensure_process().measure(job.request)
         except Exception as error:  # the thread must outlive whatever goes wrong here
@@ -226,8 +234,8 @@ class _Slot:
             )
         with self._guard:
             self._current = None
-            stopped = job.generation < self._oldest
-        return _cancelled(job) if stopped else result
+            ended = job.cancelled or self._stopped
+        return _cancelled(job) if ended and not result.ok else result
 
     def _ensure_process(self) -> WorkerProcess:
         process = self._process
@@ -237,7 +245,7 @@ class _Slot:
             process = WorkerProcess(self._lock_file, self._scratch, self._number)
             with self._guard:
                 self._process = process
-                if self._stopped or (self._current is not None and self._current < self._oldest):
+                if self._stopped or (self._current is not None and self._current.cancelled):
                     process.kill()
         return process
 

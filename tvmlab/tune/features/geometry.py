@@ -109,6 +109,7 @@ def _access(
         if dim != len(steps) - 1:
             rows = rows * distinct[dim]
     elements = np.minimum(elements, inner)
-    along = (ranges[-1] * key.itemsize) / LINE + 1.0 if ranges else np.ones_like(inner)
+    # Rows are taken to begin at a line: most do, and a straddled line more changes little.
+    along = np.ceil((ranges[-1] + 1.0) * key.itemsize / LINE) if ranges else np.ones_like(inner)
     within = np.minimum(distinct[-1], along) if distinct else np.ones_like(inner)
     return AccessGeometry(key, elements, np.minimum(rows * within, elements), strides)

@@ -1,0 +1,167 @@
+"""Gradient-boosted trees that learn to rank: the one place that imports XGBoost, on first need."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tvmlab.support import OptionError
+
+Matrix: TypeAlias = NDArray[np.float32]
+Numbers: TypeAlias = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class BoosterOptions:
+    """How trees are grown: shallow ones in small steps, for there are few data and many features.
+
+    Parameters
+    ----------
+    partners
+        With how many others of its group each row is compared; all of them if there are no more.
+    threads
+        One by default: the data are small, and more threads wait for each other on a busy machine.
+    """
+
+    rounds: int = 150
+    depth: int = 4
+    rate: float = 0.1
+    min_child: float = 0.1
+    row_share: float = 0.8
+    column_share: float = 0.5
+    l2: float = 2.0
+    partners: int = 128
+    seed: int = 0
+    threads: int = 1
+
+
+class Booster:
+    """Trained trees."""
+
+    def __init__(self, handle: Any, columns: int) -> None:
+        self._handle = handle
+        self.columns = columns
+
+    @staticmethod
+    def train(
+        rows: Matrix, labels: Numbers, groups: Sequence[int], options: BoosterOptions
+    ) -> Booster:
+        """Learn to order the rows of each group by their labels; rows of two groups never compete.
+
+        The loss of a pair is `log(1 + exp(score of the worse - score of the better))`, summed over
+        pairs as in RankNet (Burges et al., 2005). XGBoost's own `rank:pairwise` draws too few pairs
+        to learn from a hundred rows.
+        """
+        pairs = _pairs(labels, groups, options)
+        params = {
+            "disable_default_eval_metric": True,
+            "base_score": 0.0,
+            "max_depth": options.depth,
+            "eta": options.rate,
+            "min_child_weight": options.min_child,
+            "subsample": options.row_share,
+            "colsample_bytree": options.column_share,
+            "lambda": options.l2,
+            "seed": options.seed,
+            "tree_method": "hist",
+            "nthread": options.threads,
+            "verbosity": 0,
+        }
+        xgboost = _xgboost()
+        data = xgboost.DMatrix(rows, label=labels.astype(np.float32), nthread=options.threads)
+        loss = _loss(pairs, len(rows))
+        handle = xgboost.train(params, data, num_boost_round=options.rounds, obj=loss)
+        return Booster(handle, rows.shape[1])
+
+    def scores(self, rows: Matrix) -> Numbers:
+        """One score for each row; higher is better."""
+        return np.asarray(self._handle.inplace_predict(rows), dtype=np.float64)
+
+    def contributions(self, rows: Matrix) -> Numbers:
+        """What each feature adds to each score; the last column is the base.
+
+        They sum to the score (TreeSHAP, Lundberg et al., 2018).
+        """
+        data = _xgboost().DMatrix(rows, nthread=1)
+        return np.asarray(self._handle.predict(data, pred_contribs=True), dtype=np.float64)
+
+    def to_json(self) -> dict[str, Any]:
+        """The trees as XGBoost's own JSON."""
+        return {"columns": self.columns, "trees": json.loads(self._handle.save_raw("json"))}
+
+    @staticmethod
+    def from_json(data: dict[str, Any]) -> Booster:
+        """The trees that `to_json` wrote."""
+        handle = _xgboost().Booster()
+        handle.load_model(bytearray(json.dumps(data["trees"]).encode()))
+        return Booster(handle, int(data["columns"]))
+
+
+@dataclass(frozen=True, slots=True)
+class _Pairs:
+    """Rows of which the first is better than the second, and the weight of each pair."""
+
+    better: NDArray[np.intp]
+    worse: NDArray[np.intp]
+    weight: Numbers
+
+
+def _pairs(labels: Numbers, groups: Sequence[int], options: BoosterOptions) -> _Pairs:
+    rng = np.random.default_rng(options.seed)
+    first: list[NDArray[np.intp]] = []
+    second: list[NDArray[np.intp]] = []
+    weight: list[Numbers] = []
+    start = 0
+    for size in groups:
+        a, b = _candidates(size, options.partners, rng)
+        a, b = a + start, b + start
+        order = np.sign(labels[a] - labels[b])
+        a, b = np.where(order > 0, a, b)[order != 0], np.where(order > 0, b, a)[order != 0]
+        first.append(a)
+        second.append(b)
+        # Each row counts alike, however many partners it has.
+        weight.append(np.full(len(a), 2.0 * size / max(len(a), 1)))
+        start += size
+    return _Pairs(np.concatenate(first), np.concatenate(second), np.concatenate(weight))
+
+
+def _candidates(
+    size: int, partners: int, rng: np.random.Generator
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """All pairs of a group, or so many random partners for each of its rows."""
+    if size - 1 <= partners:
+        a, b = np.triu_indices(size, 1)
+        return a, b
+    a = np.repeat(np.arange(size), partners)
+    return a, (a + rng.integers(1, size, len(a))) % size
+
+
+def _loss(pairs: _Pairs, size: int) -> Callable[[Any, Any], tuple[Numbers, Numbers]]:
+    """Gradient and curvature of the pairwise loss, as XGBoost asks for them."""
+
+    def derivatives(scores: Any, _data: Any) -> tuple[Numbers, Numbers]:
+        margin = np.asarray(scores, np.float64)
+        margin = margin[pairs.better] - margin[pairs.worse]
+        doubt = 1.0 / (1.0 + np.exp(np.clip(margin, -60.0, 60.0)))
+        pull, bend = pairs.weight * doubt, pairs.weight * doubt * (1.0 - doubt)
+        gradient = np.bincount(pairs.worse, pull, size) - np.bincount(pairs.better, pull, size)
+        curvature = np.bincount(pairs.worse, bend, size) + np.bincount(pairs.better, bend, size)
+        return gradient, np.maximum(curvature, 1e-6)
+
+    return derivatives
+
+
+def _xgboost() -> Any:
+    try:
+        import xgboost
+    except ImportError as error:
+        raise OptionError(
+            "the learned cost model needs XGBoost, which is not installed",
+            hint='pip install "tvmlab[tune]"',
+        ) from error
+    return cast(Any, xgboost)

@@ -1,0 +1,69 @@
+"""Measurements as they come in, and a cost model that follows them.
+
+The model is fitted again when a quarter more has been measured, so that fitting takes a small and
+constant share of the time however long a search lasts.
+
+>>> learner = Learner()
+>>> learner.add(features, gflops=21.5)
+>>> learner.refit_if_due()
+False
+"""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+
+from .cost_model import LEAST_ROWS, CostModel
+from .features import Features
+
+_GROWTH = 1.25
+
+
+class Learner:
+    """Collects measured rows and fits a model to them. Safe to use from several threads.
+
+    Parameters
+    ----------
+    model
+        The model to keep up to date; a new one by default.
+    """
+
+    def __init__(self, model: CostModel | None = None) -> None:
+        self.model = model or CostModel()
+        self._guard = threading.Lock()
+        self._fitting = threading.Lock()
+        self._rows: list[Features] = []
+        self._gflops: list[float] = []
+        self._groups: list[str] = []
+        self._due = LEAST_ROWS
+
+    @property
+    def row_count(self) -> int:
+        return len(self._rows)
+
+    def add(self, features: Features, gflops: float | None, group: str = "") -> None:
+        """Note a measured schedule; None stands for one that failed."""
+        with self._guard:
+            self._rows.append(np.asarray(features, np.float32))
+            self._gflops.append(gflops or 0.0)
+            self._groups.append(group)
+
+    def refit_if_due(self) -> bool:
+        """Fit the model if enough is new; returns whether it was fitted."""
+        with self._guard:
+            if len(self._rows) < self._due:
+                return False
+        self.refit()
+        return True
+
+    def refit(self) -> None:
+        """Fit the model to all rows now."""
+        with self._fitting:
+            with self._guard:
+                rows = np.array(self._rows)
+                gflops, groups = list(self._gflops), list(self._groups)
+                self._due = max(len(rows) + LEAST_ROWS, int(len(rows) * _GROWTH))
+            if len(rows):
+                self.model.fit(rows, gflops, groups)
