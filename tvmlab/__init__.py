@@ -39,7 +39,10 @@ def __getattr__(name: str) -> Any:
     if name == "__version__":
         from importlib import metadata
 
-        return metadata.version("tvmlab")
+        try:
+            return metadata.version("tvmlab")
+        except metadata.PackageNotFoundError:  # a source tree that was never installed
+            return "0+unknown"
     if name == "explore":
         from .widgets import explore
 
