@@ -23,6 +23,9 @@ _TURNS = 15
 _TURN_SECONDS = 0.03
 """Each turn repeats the kernel until this time is filled."""
 
+_PAUSE_SECONDS = 0.1
+"""Before a turn, so that the other side's idle threads stop spinning and leave the cores free."""
+
 
 def run_contest(name: str, threads: int) -> dict[str, Any]:
     """Measure a contest: seconds of both as one median a turn, and whether the results agree."""
@@ -49,14 +52,20 @@ def _alternate(contest: Contest) -> tuple[list[float], list[float]]:
     ours: list[float] = []
     peer: list[float] = []
     for _ in range(_TURNS):
-        ours.append(_turn(contest.ours, counts[0]))
-        peer.append(_turn(contest.peer, counts[1]))
+        ours.append(_rested_turn(contest.ours, counts[0]))
+        peer.append(_rested_turn(contest.peer, counts[1]))
     return ours, peer
 
 
 def _count(run: Callable[[], object]) -> int:
     best = statistics.median(_turn(run, 1) for _ in range(3))
     return max(1, round(_TURN_SECONDS / best))
+
+
+def _rested_turn(run: Callable[[], object], count: int) -> float:
+    time.sleep(_PAUSE_SECONDS)
+    run()
+    return _turn(run, count)
 
 
 def _turn(run: Callable[[], object], count: int) -> float:
