@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from .history import HistoryReport
 from .nest import NestReport, Row
-from .wording import percent, size, times
+from .wording import percent, plural, size, times
 
 LETTERS = {
     "serial": "S",
@@ -53,7 +53,8 @@ def nest_text(report: NestReport) -> str:
         note = f"  # {row.note}" if row.note else ""
         bodies.append(f"{letter(row)} {'  ' * row.depth}{line_text(row)}{note}")
     width = max((len(b) for b in bodies), default=0)
-    lines = [f"{report.name}: {report.loops} loops, {report.blocks} blocks"]
+    loops, blocks = plural(report.loops, "loop"), plural(report.blocks, "block")
+    lines = [f"{report.name}: {loops}, {blocks}"]
     for row, body in zip(report.rows, bodies, strict=True):
         lines.append(f"{body.ljust(width)}  {_bar(row)}".rstrip())
     return "\n".join(lines)

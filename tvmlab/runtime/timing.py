@@ -89,7 +89,7 @@ class Timing:
     def __str__(self) -> str:
         first, third = self.quartiles
         parts = [f"{_duration(self.median)} ({_duration(first)} to {_duration(third)}"]
-        parts.append(f", {self.repeats} repeats of {self.inner})")
+        parts.append(f", {self.repeats} repeat{'s' * (self.repeats != 1)} of {self.inner})")
         if self.gflops is not None:
             parts.append(f", {self.gflops:.1f} GFLOP/s")
         if self.gbytes_per_second is not None:
