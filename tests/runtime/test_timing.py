@@ -31,7 +31,7 @@ def test_one_repeat_has_quartiles() -> None:
     assert timing.quartiles == (2.0, 2.0)
     assert not timing.noisy
     assert timing.gflops is None
-    assert str(timing) == "2 s (2 s to 2 s, 1 repeats of 1)"
+    assert str(timing) == "2 s (2 s to 2 s, 1 repeat of 1)"
 
 
 def test_repeats_last_long_enough(monkeypatch: pytest.MonkeyPatch) -> None:
