@@ -59,7 +59,7 @@ def test_a_matmul_counted_by_hand() -> None:
 
 
 def test_footprints_at_cache_sizes() -> None:
-    """32 x 32 floats: 2 lines a row. One k step of the inner nest touches little, all touch 12 KB."""
+    """A matrix of 32 x 32 floats has 2 lines a row; the three of them have 12 KB."""
     got = named(Schedule(matmul(32)).program)
     whole = 3 * 32 * 2 * 64
     assert size(got["main.within_16384.iterations"]) == 32**3

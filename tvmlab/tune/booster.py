@@ -149,11 +149,16 @@ def _loss(pairs: _Pairs, size: int) -> Callable[[Any, Any], tuple[Numbers, Numbe
         margin = margin[pairs.better] - margin[pairs.worse]
         doubt = 1.0 / (1.0 + np.exp(np.clip(margin, -60.0, 60.0)))
         pull, bend = pairs.weight * doubt, pairs.weight * doubt * (1.0 - doubt)
-        gradient = np.bincount(pairs.worse, pull, size) - np.bincount(pairs.better, pull, size)
-        curvature = np.bincount(pairs.worse, bend, size) + np.bincount(pairs.better, bend, size)
+        gradient = _per_row(pairs.worse, pull, size) - _per_row(pairs.better, pull, size)
+        curvature = _per_row(pairs.worse, bend, size) + _per_row(pairs.better, bend, size)
         return gradient, np.maximum(curvature, 1e-6)
 
     return derivatives
+
+
+def _per_row(rows: NDArray[np.intp], values: Numbers, size: int) -> Numbers:
+    """Sums of the values that belong to each row."""
+    return np.bincount(rows, values, size).astype(np.float64)
 
 
 def _xgboost() -> Any:

@@ -181,7 +181,7 @@ class CostModel:
             return []
         row = _matrix(features)[:1]
         effects = trained.booster.contributions(row)[0, :-1] / trained.spread
-        strongest = np.argsort(-np.abs(effects), kind="stable")[:most]
+        strongest: list[int] = np.argsort(-np.abs(effects), kind="stable")[:most].tolist()
         names = feature_names()
         return [
             Contribution(names[n], float(row[0, n]), float(effects[n]))
@@ -223,9 +223,11 @@ class CostModel:
             )
         model = CostModel()
         if "booster" in fields:
+            mean, spread = (float(x) for x in fields["scale"])
             model._trained = _Trained(
                 Booster.from_json(fields["booster"]),
-                *(float(x) for x in fields["scale"]),
+                mean,
+                spread,
                 {k: Calibration.from_json(c) for k, c in fields["calibrations"].items()},
                 int(fields["rows"]),
             )

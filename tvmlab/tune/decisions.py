@@ -1,8 +1,8 @@
 """What a schedule of the generic space decides, as plain data: drawn at random, changed one by one.
 
 The space is multi-level tiling: spatial loops in four levels S0 to S3, sums in two, R0 and R1,
-nested in one of a few orders that suit caches; a local accumulator, staged operands; threads outside,
-vectors inside. See `space` for how decisions become steps.
+nested in one of a few orders that suit caches; a local accumulator, staged operands; threads
+outside, vectors inside. See `space` for how decisions become steps.
 
 >>> decisions = draw(workload, np.random.default_rng(0))
 >>> Decisions.from_json(decisions.to_json()) == decisions
@@ -198,7 +198,7 @@ def _sum_tiles(extent: int, rng: np.random.Generator) -> tuple[int, ...]:
 
 
 def _factor(extent: int, limit: int, rng: np.random.Generator) -> int:
-    """A tile size up to a limit: mostly one that divides the extent, else one that leaves a tail."""
+    """A tile size up to a limit; most divide the extent, some leave a tail."""
     sizes = [s for s in (*_SIZES, extent) if s <= min(extent, limit)]
     exact = [s for s in sizes if extent % s == 0]
     chosen = sizes if rng.random() < _TAIL_CHANCE else exact

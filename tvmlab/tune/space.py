@@ -154,7 +154,7 @@ class _Builder:
         return None
 
     def _inline_elementwise(self) -> str | None:
-        """Inline what can be inlined behind the main block; the last block stays, if there is one."""
+        """Inline element-wise blocks; the last one behind the main block stays, and is returned."""
         index = index_of(self.schedule.program)
         producers = {b.name for b in _upstream(self.schedule.program, self.main)}
         after = [s.name for s in index.blocks if s.name not in producers and s.name != self.main]
