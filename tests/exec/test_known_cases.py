@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 import tvmlab as tl
 from tvmlab import te
 from tvmlab.codegen import interpret
+from tvmlab.ir import Expr
 from tvmlab.schedule import Schedule
 from tvmlab.te import Tensor
 
@@ -20,9 +21,10 @@ Array = NDArray[Any]
 
 def check(sch: Schedule, inputs: list[Array], want: Array) -> None:
     """Interpreter and machine code both give the wanted result."""
-    for run in (lambda *a: interpret(sch.program, a), tl.build(sch)):
-        out = np.full_like(want, 113)
-        run(*inputs, out)
+    interpreted, compiled = np.full_like(want, 113), np.full_like(want, 113)
+    interpret(sch.program, [*inputs, interpreted])
+    tl.build(sch)(*inputs, compiled)
+    for out in (interpreted, compiled):
         np.testing.assert_allclose(out, want, rtol=1e-5, err_msg=str(sch))
 
 
@@ -74,13 +76,16 @@ def test_factor_larger_than_the_extent() -> None:
     check(sch, [ramp(2, 2)], ramp(2, 2) + 1)
 
 
+def times(x: Tensor, y: Tensor, name: str) -> Tensor:
+    return te.compute(x.shape, lambda i: x[i] * y[i], name=name)
+
+
 def test_one_cache_for_each_of_a_chain_of_readers() -> None:
     """apache/tvm#1043: cache_read of one input for four chained readers."""
     a = te.placeholder((20,), name="A")
     last: Tensor = te.compute((20,), lambda i: a[i] + 1.0, name="R0")
     for n in range(1, 4):
-        before = last
-        last = te.compute((20,), lambda i, b=before: b[i] * a[i], name=f"R{n}")
+        last = times(last, a, f"R{n}")
     sch = Schedule(last)
     for block in [b.name for b in sch.blocks()]:
         sch.cache_read(block, "A", "local")
@@ -116,30 +121,31 @@ def test_padded_read_that_starts_before_the_buffer() -> None:
     check(sch, [ramp(30)], np.pad(ramp(30) * 2, 2))
 
 
+def truncated(x: Array, y: Array) -> Array:
+    return np.trunc(x / y).astype(x.dtype)
+
+
 @pytest.mark.parametrize(
-    ("name", "op"),
+    ("divide", "meaning"),
     [
-        ("floordiv", lambda x, y: (te.floordiv(x, y), lambda p, q: p // q)),
-        ("floormod", lambda x, y: (te.floormod(x, y), lambda p, q: p % q)),
-        ("truncdiv", lambda x, y: (te.truncdiv(x, y), lambda p, q: np.trunc(p / q).astype(p.dtype))),
-        ("truncmod", lambda x, y: (te.truncmod(x, y), np.fmod)),
+        pytest.param(te.floordiv, np.floor_divide, id="floordiv"),
+        pytest.param(te.floormod, np.mod, id="floormod"),
+        pytest.param(te.truncdiv, truncated, id="truncdiv"),
+        pytest.param(te.truncmod, np.fmod, id="truncmod"),
     ],
 )
-def test_division_of_negative_numbers(name: str, op: Callable[..., Any]) -> None:
+def test_division_of_negative_numbers(
+    divide: Callable[[Expr, Expr], Expr], meaning: Callable[[Array, Array], Array]
+) -> None:
     """apache/tvm#2308 and relatives: floor and truncating division over all signs."""
     a = te.placeholder((14, 14), "int32", name="A")
     b = te.placeholder((14, 14), "int32", name="B")
-    meaning: list[Callable[..., Any]] = []
-
-    def formula(i: Any, j: Any) -> Any:
-        expr, reference = op(a[i, j], b[i, j])
-        meaning.append(reference)
-        return expr
-
-    sch = Schedule(te.compute((14, 14), formula, name=name))
-    sch.vectorize(sch.loops(name)[1])
-    x, y = np.meshgrid(np.arange(-7, 7, dtype=np.int32), np.r_[-7:0, 1:8].astype(np.int32))
-    check(sch, [np.ascontiguousarray(x), np.ascontiguousarray(y)], meaning[0](x, y))
+    sch = Schedule(te.compute((14, 14), lambda i, j: divide(a[i, j], b[i, j]), name="C"))
+    sch.vectorize(sch.loops("C")[1])
+    left = np.arange(-7, 7, dtype=np.int32)
+    right = np.array([*range(-7, 0), *range(1, 8)], dtype=np.int32)
+    x, y = left[None, :].repeat(14, 0), right[:, None].repeat(14, 1)
+    check(sch, [x, y], meaning(x, y))
 
 
 def test_unsigned_subtraction_wraps() -> None:

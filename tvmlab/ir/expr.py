@@ -333,7 +333,8 @@ def binary(op: BinaryOp, a: ExprLike, b: ExprLike) -> Expr:
     if op == "div" and not x.dtype.is_float:
         raise TypeMismatch(
             f"`/` is not defined for {x.dtype}",
-            hint="use // (rounds down), te.truncdiv (rounds to zero), or cast to a float first",
+            hint="use // (rounds down), te.truncdiv (rounds to zero), or "
+            "cast to a float type first",
         )
     if isinstance(x, Const) and isinstance(y, Const):
         folded = _fold(op, x, y)

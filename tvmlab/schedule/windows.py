@@ -131,9 +131,7 @@ def guards_of(blocks: Sequence[Block], fixed: Iterable[Var]) -> list[Expr]:
     first, *others = [
         [c for c in conjuncts(block.predicate) if vars_of(c) <= outer] for block in blocks
     ]
-    return [
-        c for c in first if all(any(structural_equal(c, d) for d in other) for other in others)
-    ]
+    return [c for c in first if all(any(structural_equal(c, d) for d in other) for other in others)]
 
 
 def cover_window(

@@ -11,9 +11,7 @@ from tvmlab.support import ShapeError, Span
 from .axis import Axis
 
 
-def refuse_reads_outside(
-    formula: Expr, axes: Sequence[Axis], name: str, span: Span | None
-) -> None:
+def refuse_reads_outside(formula: Expr, axes: Sequence[Axis], name: str, span: Span | None) -> None:
     """Check the reads of a compute's formula that are made for every point of its axes.
 
     An index that is a linear function of the axes takes its extreme values at corners of their
@@ -52,9 +50,7 @@ def _unconditional_reads(formula: Node) -> list[Load]:
     return found
 
 
-def _outside(
-    index: Expr, limit: int, axes: Sequence[Axis]
-) -> tuple[int, dict[Axis, int]] | None:
+def _outside(index: Expr, limit: int, axes: Sequence[Axis]) -> tuple[int, dict[Axis, int]] | None:
     """A corner of the axes at which a linear index is not in `range(limit)`, if there is one."""
     form = linear_form(index)
     ranges: dict[Var, tuple[int, int]] = {}
