@@ -125,6 +125,14 @@ def test_bad_trace(text: str, message: str) -> None:
         Schedule.replay(matmul(), text)
 
 
+@pytest.mark.parametrize("loop", ["i_outer", ["i"]])
+def test_trace_that_uses_a_loop_before_it_is_made(loop: object) -> None:
+    steps: list[object] = [{"op": "parallel", "args": {"loop": {"loop": loop}}, "out": []}]
+    text = json.dumps({"format": "tvmlab-trace", "version": 1, "steps": steps})
+    with pytest.raises(ScheduleError, match="before any step makes it"):
+        Schedule.replay(matmul(), text)
+
+
 def test_trace_of_another_program() -> None:
     data = json.loads(tiled(matmul()).trace.to_json())
     data["steps"][0]["args"]["block"] = "Z"
