@@ -31,9 +31,9 @@ export function timeRange(low: number, high: number): string {
   return `${digits(low / scale)}–${digits(high / scale)} ${unit}`;
 }
 
-/** Bytes in binary units: `48 KiB`. */
+/** Bytes in units of 1024, as the reports in Python write them: `48 KB`. */
 export function bytes(count: number): string {
-  const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
+  const units = ['B', 'KB', 'MB', 'GB', 'TB'];
   let unit = 0;
   while (count >= 1024 && unit < units.length - 1) {
     count /= 1024;

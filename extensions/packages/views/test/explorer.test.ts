@@ -20,7 +20,7 @@ describe('the nest', () => {
   it('shows a line for each row, as loops read', () => {
     const lines = all('.tvmlab-row .tvmlab-text').map(line => line.textContent);
     expect(lines[0]).toBe('for i_outer in parallel(86)  # 1024 / 12, last one 4');
-    expect(lines[2]).toBe('B_packed: float32[32, 384, 32]  global · 48 KiB');
+    expect(lines[2]).toBe('B_packed: float32[32, 384, 32]  global · 48 KB');
     expect(lines[9]).toBe('C_local[i, j] += A[i, k] * B_packed[j, k]  24 registers');
   });
 

@@ -47,8 +47,8 @@ describe('numbers', () => {
     expect(timeRange(2.73e-3, 2.79e-3)).toBe('2.73–2.79 ms');
     expect([bytes(512), bytes(49152), bytes(1.5 * 1024 ** 3)]).toEqual([
       '512 B',
-      '48 KiB',
-      '1.50 GiB'
+      '48 KB',
+      '1.50 GB'
     ]);
     expect([percent(0.004), percent(0), percent(0.966)]).toEqual(['<1%', '0%', '97%']);
     expect([factor(0.61), factor(6.31), factor(225.9)]).toEqual(['0.61×', '6.3×', '226×']);
