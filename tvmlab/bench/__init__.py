@@ -5,7 +5,17 @@
 >>> result.ratio                                            # doctest: +SKIP
 """
 
+from .peaks import Bandwidth, MachinePeaks, machine_peaks, measure_peaks, read_peaks
 from .results import BenchResult, run_benchmarks
 from .workloads import CONTESTS
 
-__all__ = ["CONTESTS", "BenchResult", "run_benchmarks"]
+__all__ = [
+    "CONTESTS",
+    "Bandwidth",
+    "BenchResult",
+    "MachinePeaks",
+    "machine_peaks",
+    "measure_peaks",
+    "read_peaks",
+    "run_benchmarks",
+]

@@ -1,0 +1,110 @@
+"""Limits of the machine: the micro-benchmarks do what they count, and their file is kept well."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tvmlab.bench import MachinePeaks, machine_peaks, measure_peaks, peaks, read_peaks
+from tvmlab.bench.peak_ir import CHAINS, STREAMS, copy_ir, fma_ir, read_ir
+from tvmlab.codegen import compile_module
+from tvmlab.runtime import BufferParam, Kernel, ScalarParam, Signature
+from tvmlab.support import FLOAT32, INDEX, ParseError
+from tvmlab.target import Target
+
+HOST = Target.host()
+
+
+def kernel(text: str, name: str, buffers: int, scalars: int) -> Kernel:
+    sizes = [f"n{b}" for b in range(buffers)]
+    params = (
+        *(BufferParam(f"B{b}", FLOAT32, (sizes[b],), written=True) for b in range(buffers)),
+        *(ScalarParam(f"s{s}", INDEX) for s in range(scalars)),
+        *(ScalarParam(size, INDEX) for size in sizes),
+    )
+    return Kernel(compile_module(text, HOST).object_bytes, Signature(name, params))
+
+
+@pytest.mark.parametrize("lanes", [1, 4, HOST.lanes(32)])
+@pytest.mark.parametrize("threads", [1, 3])
+def test_every_multiply_add_is_done(lanes: int, threads: int) -> None:
+    """With factor 1 and addend 1 a chain counts its steps."""
+    steps = 57
+    data = np.ones((2 + CHAINS + threads, lanes), np.float32)
+    data[2 : 2 + CHAINS] = np.arange(CHAINS)[:, None]
+    flat = data.ravel()
+    kernel(fma_ir(lanes), "peak_fma", 1, 2)(flat, steps, threads)
+    total = CHAINS * steps + sum(range(CHAINS))
+    assert (flat.reshape(data.shape)[2 + CHAINS :] == total).all()
+
+
+@pytest.mark.parametrize("lanes", [1, HOST.lanes(32)])
+@pytest.mark.parametrize("threads", [1, 2])
+def test_every_element_is_read_and_copied(lanes: int, threads: int) -> None:
+    blocks, rounds = 5, 2
+    elements = blocks * threads * STREAMS * lanes
+    data = np.arange(elements, dtype=np.float32) % 31
+    sums = np.zeros(elements, np.float32)
+    kernel(read_ir(lanes), "peak_read", 2, 3)(data, sums, blocks, rounds * blocks, threads)
+    parts = data.reshape(threads, blocks * STREAMS, lanes).sum(axis=1)
+    assert (sums[: threads * lanes] == rounds * parts.ravel()).all()
+    copy = np.zeros(elements, np.float32)
+    kernel(copy_ir(lanes), "peak_copy", 2, 3)(data, copy, blocks, blocks, threads)
+    assert (copy == data).all()
+
+
+def test_the_chains_stay_in_registers() -> None:
+    """The measured loop is multiply-adds and nothing that touches memory."""
+    text = compile_module(fma_ir(HOST.lanes(32)), HOST).asm
+    if HOST.arch != "x86_64" or not HOST.has("fma"):
+        pytest.skip("looks for x86-64 instructions")
+    lines = [line for line in text.splitlines() if "vfmadd" in line]
+    assert len(lines) >= CHAINS
+    assert not any("(" in line for line in lines)
+
+
+def test_a_quick_measurement_gives_positive_numbers() -> None:
+    found = measure_peaks(HOST.with_threads(2), quick=True)
+    assert found.gflops.keys() == {1, 2}
+    assert all(rate > 0.1 for rate in found.gflops.values())
+    assert {b.threads for b in found.bandwidths} == {1, 2}
+    for bandwidth in found.bandwidths:
+        assert bandwidth.read > 0
+        assert bandwidth.copy > 0
+        assert found.bandwidth(bandwidth.level, bandwidth.threads) is bandwidth
+    assert found.bandwidth("L9", 1) is None
+    assert MachinePeaks.from_json(json.loads(json.dumps(found.to_json()))) == found
+
+
+def test_the_file_is_measured_once_and_mended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls: list[Target] = []
+    made = measure_peaks(HOST.with_threads(1), quick=True)
+
+    def measure(target: Target) -> MachinePeaks:
+        calls.append(target)
+        return dataclasses.replace(made, gflops={1: float(len(calls))})
+
+    monkeypatch.setattr(peaks, "measure_peaks", measure)
+    assert read_peaks(tmp_path) is None
+    assert machine_peaks(tmp_path).gflops == machine_peaks(tmp_path).gflops == {1: 1.0}
+    assert machine_peaks(tmp_path, again=True).gflops == {1: 2.0}
+    [file] = tmp_path.iterdir()
+    file.write_text(file.read_text()[:-20])
+    assert machine_peaks(tmp_path).gflops == {1: 3.0}
+    assert len(calls) == 3
+    assert [p.name for p in tmp_path.iterdir()] == [file.name]
+
+
+def test_data_that_are_no_peaks() -> None:
+    with pytest.raises(ParseError, match="machine peaks of version 9 cannot be read"):
+        MachinePeaks.from_json({"version": 9})
+    others: list[object] = [[], {}, {"version": 1, "gflops": 3}]
+    for data in others:
+        with pytest.raises(ParseError, match="this is no record of machine peaks"):
+            MachinePeaks.from_json(data)
