@@ -183,7 +183,7 @@ class _Stage:
         if choice == 4:
             # Divisors are literals other than 0, for floats also powers of two: exact everywhere.
             return a * const(0.5, dtype) if dtype.is_float else a // 3
-        last: tuple[Expr, ...] = (a + b, a - b, a * b if dtype.is_int else minimum(a, b))
+        last: list[Expr] = [a + b, a - b, a * b if dtype.is_int else minimum(a, b)]
         return last[choice - 5]
 
     def _fitting(self, value: Expr, dtype: DType) -> Expr:
