@@ -172,7 +172,7 @@ class _Stage:
         )
 
     def _value(self, axes: list[_Axis], dtype: DType, depth: int) -> Expr:
-        choice = self.draw(st.integers(0, 7 if depth else 2))
+        choice: int = self.draw(st.integers(0, 7 if depth else 2))
         if choice == 0:
             return const(self.draw(st.integers(0, 3)), dtype)
         if choice <= 2:
