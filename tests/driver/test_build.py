@@ -101,6 +101,26 @@ def test_a_symbolic_size_makes_one_kernel_for_many_sizes() -> None:
         np.testing.assert_array_equal(out, x * 2 + 1)
 
 
+def test_a_symbolic_size_with_a_guard_at_its_end_and_a_split() -> None:
+    n = te.var("n")
+    a = te.placeholder((n,), name="A")
+    c = te.compute((n,), lambda i: te.if_then_else(i + 1 < n, a[i + 1], 0.0), name="C")
+    sch = tl.Schedule(c)
+    sch.split(sch.loops("C")[0], [None, 4])
+    exe = tl.build(sch)
+    for size in (1, 3, 4, 5, 17):
+        x = np.arange(size, dtype=np.float32) + 1
+        out = np.empty_like(x)
+        exe(x, out)
+        np.testing.assert_array_equal(out, np.append(x[1:], np.float32(0)))
+
+
+def test_a_literal_that_does_not_fit_is_the_users_to_mend() -> None:
+    a = te.placeholder((8,), "int8", name="A")
+    with pytest.raises(UserError, match="300 does not fit"):
+        tl.build(te.compute((8,), lambda i: a[i] + 300, name="C"))
+
+
 def test_errors() -> None:
     with pytest.raises(UserError, match="cannot build int"):
         tl.build(3)  # pyright: ignore[reportArgumentType]

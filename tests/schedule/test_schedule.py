@@ -110,6 +110,12 @@ def test_trace_text() -> None:
     ("text", "message"),
     [
         ("{", "not valid JSON"),
+        ("[" * 100_000, "not valid JSON"),
+        (
+            '{"format": "tvmlab-trace", "version": 1, '
+            '"steps": [{"op": "loops", "args": {}, "out": []}]}',
+            "asks for loops without naming a block",
+        ),
         ("[]", "not a tvmlab trace"),
         ('{"format": "tvmlab-trace", "version": 99, "steps": []}', "version 99"),
         ('{"format": "tvmlab-trace", "version": 1, "steps": [1]}', "step 0"),

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
+import numpy as np
 import pytest
 
 from tvmlab import te
@@ -102,6 +104,25 @@ def test_equal_names_are_kept_apart() -> None:
     assert [x.name for x in program.buffers] == ["T", "T_1"]
 
 
+def _axis_without_a_sum() -> Tensor:
+    a = te.placeholder((4, 4), name="A")
+    k = te.reduce_axis(4, "k")
+    return te.compute((4,), lambda i: a[i, k], name="C")
+
+
+def untyped(value: object) -> Any:
+    """A value as it comes from a caller whose types nobody checks."""
+    return value
+
+
+def test_numpy_numbers_are_numbers() -> None:
+    a = te.placeholder((untyped(np.int64(3)),), name="A")
+    c = te.compute(
+        (3,), lambda i: a[i] * untyped(np.float32(2)) + a[untyped(np.int64(0))], name="C"
+    )
+    assert (a.const_shape, c.dtype.name) == ((3,), "float32")
+
+
 def _read_outside() -> object:
     a = te.placeholder((3,), name="A")
     return te.create_program(te.compute((64,), lambda i: a[i] + 1.0, name="C"))
@@ -139,6 +160,16 @@ REFUSALS: list[tuple[str, Callable[[], object], type[TvmlabError], str]] = [
      "A is an input, not a computed tensor"),
     ("read outside", lambda: _read_outside(), ShapeError,
      "compute C reads A outside its shape: at i=63 the index of dimension 0 is 63"),
+    ("python equality", lambda: te.if_then_else(untyped(False), 0.0, 1.0), TypeMismatch,
+     "write te.eq(a, b) or te.ne(a, b)"),
+    ("axis without a sum", lambda: _axis_without_a_sum(), TypeMismatch,
+     "compute C uses k, a reduction axis that nothing in it runs over"),
+    ("tensor without an index", lambda: te.exp(untyped(matmul())), TypeMismatch,
+     "cannot stand in a formula: it is of type Tensor"),
+    ("axis is a number", lambda: te.sum(1.0, axis=untyped(1)), TypeMismatch,
+     "te.sum reduces over reduction axes, not over 1"),
+    ("sum of nothing", lambda: te.create_program([untyped(None)]), TypeMismatch,
+     "NoneType is no tensor to compute"),
     ("no output", lambda: te.create_program([]), ShapeError, "there is nothing to compute"),
     ("missing argument", lambda: te.create_program(matmul(), args=[]), ShapeError,
      "the argument list misses A, B, C"),

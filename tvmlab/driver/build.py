@@ -40,7 +40,7 @@ def lower(
         The machine to lower for.
     """
     program = program_of(source)
-    verify(program)
+    verify(program, error=UserError)
     return lower_program(program, Target.of(target), options or LowerOptions())
 
 

@@ -8,7 +8,9 @@ Operators on expressions fold two constants and nothing more: everything clevere
 from __future__ import annotations
 
 from dataclasses import field
-from typing import Literal, TypeAlias, Union
+from typing import Any, Literal, TypeAlias, Union
+
+import numpy as np
 
 from tvmlab.support import BOOL, FLOAT32, INDEX, DType, TypeMismatch, node, set_derived
 
@@ -19,7 +21,7 @@ LogicOp = Literal["and", "or"]
 Scope: TypeAlias = Literal["global", "local", "shared", "register"]
 """Where a buffer lives. "local" is private to one iteration of the loops around it (stack or
 registers), "register" is one SSA value made by register promotion."""
-ExprLike: TypeAlias = Union["Expr", int, float, bool]
+ExprLike: TypeAlias = Union["Expr", int, float, bool, "np.generic[Any]"]
 
 
 class Expr:
@@ -308,8 +310,9 @@ TRUE = Const(True, BOOL)
 FALSE = Const(False, BOOL)
 
 
-def const(value: Scalar, dtype: DType | str | None = None) -> Const:
+def const(value: Scalar | np.generic[Any], dtype: DType | str | None = None) -> Const:
     """A literal; without a type, bool is bool, int is the index type and float is float32."""
+    value = _python_number(value)
     if dtype is not None:
         return Const(value, DType.of(dtype))
     if isinstance(value, bool):
@@ -321,6 +324,7 @@ def as_expr(value: ExprLike, like: DType | None = None) -> Expr:
     """An expression from a Python number (of type `like` if it fits) or an expression itself."""
     if isinstance(value, Expr):
         return value
+    value = _python_number(value)
     if like is None or (isinstance(value, float) and not like.is_float):
         return const(value)
     scalar = const(value, like.scalar)
@@ -435,6 +439,20 @@ def access_lanes(buffer: Buffer, indices: tuple[Expr, ...], mask: Expr | None) -
     return lanes
 
 
+def _python_number(value: Any) -> Scalar:
+    """A Python number from one of Python or NumPy; nothing else may stand in a formula."""
+    if isinstance(value, np.bool_):
+        return bool(value)
+    if isinstance(value, (np.integer, np.floating)):
+        return int(value) if isinstance(value, np.integer) else float(value)
+    if isinstance(value, (int, float)):
+        return value
+    raise TypeMismatch(
+        f"{value!r} cannot stand in a formula: it is of type {type(value).__name__}",
+        hint="a formula is made of numbers, indices and elements of tensors, such as A[i, j]",
+    )
+
+
 def _fold(op: BinaryOp, a: Const, b: Const) -> Const | None:
     """Evaluate an operation on two integer literals with the type's arithmetic; else None."""
     if not a.dtype.is_int or a.dtype != b.dtype:
@@ -460,5 +478,10 @@ def _same_type(op: str, a: Expr, b: Expr) -> None:
 
 
 def _need_bool(op: str, a: Expr) -> None:
+    if not isinstance(a, Expr):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TypeMismatch(
+            f"{op} needs a condition of the program, not {a!r}",
+            hint="Python's == and != compare objects; write te.eq(a, b) or te.ne(a, b)",
+        )
     if not a.dtype.is_bool:
         raise TypeMismatch(f"{op} needs a condition, not a value of type {a.dtype}")

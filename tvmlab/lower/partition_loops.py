@@ -64,6 +64,9 @@ def partition_loops(program: Program, max_growth: int) -> Program:
 class _Partition:
     def __init__(self, budget: int) -> None:
         self._budget = budget
+        # Loops cut at a size known only at run time: what is left of their conditions may cut the
+        # parts again and again, so each is cut there once.
+        self._cut: set[Var] = set()
 
     def visit(self, stmt: Stmt, env: Bounds, around: frozenset[Var]) -> Stmt:
         match stmt:
@@ -95,6 +98,8 @@ class _Partition:
                 growth = _weight(target if choose else loop.body) * (len(ends) - 2)
                 if growth <= self._budget:
                     self._budget -= growth
+                    if const_int(loop.extent) is None:
+                        self._cut.add(loop.var)
                     if choose:
                         return self._choice(loop, target, ends, env, around)
                     return self._loops(loop, ends, env, around)
@@ -113,7 +118,7 @@ class _Partition:
 
     def _symbolic_ends(self, loop: For, env: Bounds, around: frozenset[Var]) -> list[Expr]:
         points = symbolic_points(loop, around, env)
-        if not points:
+        if not points or loop.var in self._cut:
             return []
         end = loop.extent
         for point in points:

@@ -233,7 +233,7 @@ class Schedule:
             If the text is no trace, or a step does not fit the program.
         """
         schedule = Schedule(source, args=args, name=name)
-        steps = read_json(trace) if isinstance(trace, str) else read_json(trace.to_json())
+        steps = read_json(trace.to_json() if isinstance(trace, Trace) else trace)
         names: dict[str, Ref] = {}
         for instruction in steps:
             _replay_step(schedule, instruction, names)

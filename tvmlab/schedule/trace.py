@@ -80,7 +80,7 @@ def read_json(text: str) -> list[Instruction]:
     """
     try:
         data = json.loads(text)
-    except json.JSONDecodeError as error:
+    except (ValueError, RecursionError, TypeError) as error:
         raise ParseError(f"the trace is not valid JSON: {error}") from error
     fields = fields_of(data)
     if fields is None or fields.get("format") != FORMAT:
@@ -107,6 +107,8 @@ def _read_step(number: int, step: object) -> Instruction:
         raise ParseError(f"step {number} of the trace needs op, args and out")
     if op != "loops" and op not in PRIMITIVES:
         raise ParseError(f"step {number} of the trace names {op!r}, which is no schedule primitive")
+    if op == "loops" and not isinstance(args.get("block"), str):
+        raise ParseError(f"step {number} of the trace asks for loops without naming a block")
     return Instruction(op, args, names)
 
 

@@ -10,6 +10,8 @@ import inspect
 from collections.abc import Callable
 from typing import Protocol, TypeAlias, Union, cast
 
+import numpy as np
+
 from tvmlab.ir import Expr, ExprLike, as_expr, walk
 from tvmlab.support import INDEX, DType, ShapeError, TypeMismatch, identifier, user_span
 
@@ -98,12 +100,13 @@ def compute(
     )
     # The signature was asked how many indices it takes; users may return anything at all.
     result = cast("Callable[..., object]", fcompute)(*axes)
-    if not isinstance(result, (Expr, int, float, bool)):
+    if not isinstance(result, (Expr, int, float, np.number, np.bool_)):
         raise TypeMismatch(
             f"the function of compute {name} must return a formula, not {type(result).__name__}",
             hint="return an expression of its index arguments, such as A[i, j] + 1.0",
         )
-    body = as_expr(result)
+    body = as_expr(cast("ExprLike", result))
+    _refuse_foreign_axes(body, axes, name)
     _refuse_inner_reduction(body, name)
     op = ComputeOp(identifier(name), axes, body, tag, user_span())
     return Tensor(op.name, sizes, body.dtype, op=op)
@@ -132,9 +135,23 @@ def _axis_names(fcompute: Formula, rank: int, name: str) -> list[str]:
 
 
 def _refuse_inner_reduction(body: Expr, name: str) -> None:
-    top = body.value if isinstance(body, Reduce) else body
-    if any(isinstance(n, Reduce) for n in walk(top)):
+    parts = [body.value, body.where] if isinstance(body, Reduce) else [body]
+    if any(isinstance(n, Reduce) for part in parts for n in walk(part)):
         raise TypeMismatch(
             f"compute {name} has a reduction inside a larger formula",
             hint="make the reduction a compute of its own, then use that tensor in the formula",
         )
+
+
+def _refuse_foreign_axes(body: Expr, axes: tuple[Axis, ...], name: str) -> None:
+    known = {*axes, *(body.axes if isinstance(body, Reduce) else ())}
+    parts = [body.value, body.where] if isinstance(body, Reduce) else [body]
+    for current in (n for part in parts for n in walk(part)):
+        if isinstance(current, Axis) and current not in known:
+            what = "reduction axis" if current.kind == "reduce" else "index of another compute"
+            raise TypeMismatch(
+                f"compute {name} uses {current.name}, a {what} that nothing in it runs over",
+                hint=f"reduce over it, for example te.sum(..., axis={current.name})"
+                if current.kind == "reduce"
+                else "use the index arguments of this compute's own function",
+            )

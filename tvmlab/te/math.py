@@ -118,7 +118,7 @@ def _float_call(op: str, *args: ExprLike) -> Expr:
             raise TypeMismatch(
                 f"te.{op} is not defined for {a.dtype}", hint='cast first: x.astype("float32")'
             )
-    return _call(op, *(float(a) if not isinstance(a, Expr) else a for a in args))
+    return _call(op, *(float(a) if isinstance(a, (int, float)) else a for a in args))
 
 
 def exp(x: ExprLike) -> Expr:

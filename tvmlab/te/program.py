@@ -25,7 +25,7 @@ from tvmlab.ir import (
     transform,
     walk,
 )
-from tvmlab.support import Namer, ShapeError
+from tvmlab.support import Namer, ShapeError, TypeMismatch
 
 from .reads import refuse_reads_outside
 from .reduction import Reduce
@@ -54,7 +54,13 @@ def create_program(
     ShapeError
         If there is no output, an output is an input, or `args` misses an input or output.
     """
-    roots = [outputs] if isinstance(outputs, Tensor) else list(outputs)
+    roots = list(outputs) if isinstance(outputs, Sequence) else [outputs]
+    stray = [r for r in roots if not isinstance(r, Tensor)]  # pyright: ignore[reportUnnecessaryIsInstance] - callers may be untyped
+    if stray:
+        raise TypeMismatch(
+            f"{type(stray[0]).__name__} is no tensor to compute",
+            hint="pass one or more tensors that te.compute returned",
+        )
     if not roots:
         raise ShapeError("there is nothing to compute: no output tensor was given")
     for root in roots:

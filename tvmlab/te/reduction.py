@@ -55,7 +55,7 @@ def reduce_with(
     TypeMismatch
         If an axis is not a reduction axis, is named twice, or the value has an unfit type.
     """
-    axes = (axis,) if isinstance(axis, Axis) else tuple(axis)
+    axes = tuple(axis) if isinstance(axis, Sequence) else (axis,)
     for a in axes:
         # Users without a type checker may pass anything: a name, a variable, a number.
         if not isinstance(a, Axis) or a.kind != "reduce":  # pyright: ignore[reportUnnecessaryIsInstance]
@@ -71,7 +71,7 @@ def reduce_with(
             f"te.{reducer.name} does not reduce values of type {expr.dtype}",
             hint='te.any and te.all take conditions; cast a condition with .astype("int32") to sum',
         )
-    return Reduce(reducer, expr, axes, TRUE if where is None else where)
+    return Reduce(reducer, expr, axes, TRUE if where is None else as_expr(where))
 
 
 def _largest(dtype: DType) -> float | int:
