@@ -441,12 +441,11 @@ def access_lanes(buffer: Buffer, indices: tuple[Expr, ...], mask: Expr | None) -
 
 def _python_number(value: Any) -> Scalar:
     """A Python number from one of Python or NumPy; nothing else may stand in a formula."""
-    if isinstance(value, np.bool_):
-        return bool(value)
-    if isinstance(value, (np.integer, np.floating)):
-        return int(value) if isinstance(value, np.integer) else float(value)
-    if isinstance(value, (int, float)):
-        return value
+    plain: Any = value
+    if isinstance(value, np.generic):
+        plain = plain.item()
+    if isinstance(plain, (int, float)):
+        return plain
     raise TypeMismatch(
         f"{value!r} cannot stand in a formula: it is of type {type(value).__name__}",
         hint="a formula is made of numbers, indices and elements of tensors, such as A[i, j]",
