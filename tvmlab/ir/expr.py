@@ -447,7 +447,7 @@ def _python_number(value: Any) -> Scalar:
     if isinstance(plain, (int, float)):
         return plain
     raise TypeMismatch(
-        f"{value!r} cannot stand in a formula: it is of type {type(value).__name__}",
+        f"{plain!r} cannot stand in a formula: it is of type {type(plain).__name__}",
         hint="a formula is made of numbers, indices and elements of tensors, such as A[i, j]",
     )
 
