@@ -12,7 +12,7 @@ from tvmlab.schedule.registry import Applied, ParamSpec, primitive
 from tvmlab.schedule.rewrite import replace_stmts
 from tvmlab.schedule.verdict import Fix, refuse
 
-MAX_UNROLL = 4096
+MAX_UNROLL = 1024
 """Iterations (over all unrolled loops of one nest) that may be written out."""
 
 _LOOP = ParamSpec("loop", "loop", "the loop")
