@@ -130,3 +130,24 @@ def test_real_measurements(tmp_path: Path) -> None:
         records = list(explore_space(matmul(48), 4, measurer=measurer, settings=QUICK))
     assert [(r.result.status, r.result.error) for r in records] == [("ok", "")] * 4
     assert all(r.gflops is not None and r.gflops > 0 for r in records)
+
+
+@pytest.mark.slow
+def test_a_model_of_real_measurements_ranks_schedules_it_has_not_seen(tmp_path: Path) -> None:
+    """One thread, so that a busy machine disturbs little; 0.8 and more on a quiet one."""
+    learner = Learner()
+    with Measurer(lock=tmp_path / "lock") as measurer:
+        records = list(
+            explore_space(
+                matmul(256), 100, measurer=measurer, learner=learner, target="cpu -num-threads=1"
+            )
+        )
+    assert {r.result.status for r in records} == {"ok"}
+    learner.refit()
+    assert learner.model.held_out is not None
+    held_out = learner.model.held_out.report
+    assert held_out.spearman is not None
+    assert held_out.spearman > 0.6
+    assert held_out.best_of_top[0.1] > 0.6
+    before = predicted_vs_measured(records)["rank"]["spearman"]
+    assert before > 0.5

@@ -57,7 +57,7 @@ def test_it_orders_schedules_it_has_not_seen(model: CostModel) -> None:
     report = rank_report(scores, throughput)
     assert report.spearman is not None
     assert report.spearman > 0.6
-    assert report.best_of_top[0.1] > 0.7
+    assert report.top_recall[0.25] > 0.5  # guessing gives a quarter
 
 
 def test_predictions_have_the_unit_of_the_measurements(model: CostModel) -> None:

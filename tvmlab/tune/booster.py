@@ -28,13 +28,13 @@ class BoosterOptions:
         One by default: the data are small, and more threads wait for each other on a busy machine.
     """
 
-    rounds: int = 150
+    rounds: int = 80
     depth: int = 4
     rate: float = 0.1
     min_child: float = 0.1
     row_share: float = 0.8
     column_share: float = 0.5
-    l2: float = 2.0
+    l2: float = 5.0
     partners: int = 128
     seed: int = 0
     threads: int = 1
