@@ -15,12 +15,12 @@ from tvmlab.ir import Block, BlockSymbol, Buffer, For, Program, Scope, Var, to_l
 from tvmlab.support import ScheduleError, fields_of, items_of, user_span
 from tvmlab.te import Tensor, create_program
 
-from . import primitives as _primitives  # fills the registry
 from .actions import Action, block_actions, loop_actions
 from .history import History
 from .index import index_of
+from .primitives import PRIMITIVES
 from .refs import BlockRef, LoopRef
-from .registry import PRIMITIVES, Primitive
+from .registry import Primitive
 from .resolve import resolve_args, resolve_block, resolve_loop
 from .rewrite import Output
 from .service import Attempt, attempt, fill_outputs
@@ -31,7 +31,7 @@ Ref = LoopRef | BlockRef
 LoopLike = LoopRef | Var
 BlockLike = BlockRef | BlockSymbol | str | Tensor
 
-__all__ = ["Schedule", "_primitives"]
+__all__ = ["Schedule"]
 
 
 class Schedule:

@@ -1,5 +1,7 @@
 """The schedule primitives, one family a file. Importing this package fills the registry."""
 
+from tvmlab.schedule.registry import PRIMITIVES
+
 from . import annotate, attach, cache, decompose, inline, loops
 
-__all__ = ["annotate", "attach", "cache", "decompose", "inline", "loops"]
+__all__ = ["PRIMITIVES", "annotate", "attach", "cache", "decompose", "inline", "loops"]
