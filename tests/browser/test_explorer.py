@@ -225,8 +225,7 @@ def test_a_click_changes_the_picture_in_time(
     median = statistics.median(times)
     record_property("click_to_picture_ms", round(median, 1))
     print(f"\nclick to changed picture: median {median:.0f} ms, worst {max(times):.0f} ms, of 20")
-    # Several times the budget: other work may share the machine.
-    assert median < 3 * BUDGET_MS
+    assert median < BUDGET_MS
 
 
 def _click_to_change(explorer: Explorer, button: str) -> float:

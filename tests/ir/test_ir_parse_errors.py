@@ -117,7 +117,7 @@ def test_the_whole_message_reads_well() -> None:
     with pytest.raises(ParseError) as caught:
         parse(
             "def f(A: float32[4]):\n    for i in range(4):\n        A[i] = sqr(A[i])",
-            file="/home/ada/kernels.py",
+            file="kernels.py",
             first_line=10,
         )
     assert str(caught.value).splitlines() == [
