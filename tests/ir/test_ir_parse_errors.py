@@ -53,7 +53,7 @@ IN_A_LOOP = [
     ("with alloc(float33[4]) as T: pass", "'float33' is not an element", "float33", "use bool"),
     ("with alloc(float32) as T: pass", "needs a type with a shape", "float32", "float32[4, 4]"),
     ("with alloc() as T: pass", "alloc takes a type with a shape", "alloc()", None),
-    ("with alloc(int8[4], scope='l1') as T: pass", "one of global, local", "scope='l1'", None),
+    ("with alloc(int8[4], scope='l1') as T: pass", "one of global, shared, warp, local", "scope='l1'", None),
     ("with block(): pass", "a block has a name", "block()", None),
     ("with block('b', v=i): pass", "is given a kind, an extent", "v=i", "spatial(16, i)"),
     ("with block('b', v=spatial(4)): pass", "is given a kind", "v=spatial(4)", None),

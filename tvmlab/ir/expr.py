@@ -18,9 +18,11 @@ from .folding import BinaryOp, CompareOp, Scalar, fold_compare, fold_int, wrap_i
 from .op_table import CALLS
 
 LogicOp = Literal["and", "or"]
-Scope: TypeAlias = Literal["global", "local", "shared", "register"]
-"""Where a buffer lives. "local" is private to one iteration of the loops around it (stack or
-registers), "register" is one SSA value made by register promotion."""
+Scope: TypeAlias = str
+"""Where a buffer lives. "global", "shared" (the threads of one block), "warp", "local" (private to
+one iteration of the loops around it: stack or registers), "register" (one SSA value made by
+register promotion), or the name of an accelerator's memory such as "accel.input"."""
+SCOPES = ("global", "shared", "warp", "local", "register")
 ExprLike: TypeAlias = Union["Expr", int, float, bool, "np.generic[Any]"]
 
 
@@ -262,6 +264,15 @@ class Load(Expr):
 
 
 @node
+class Stride(Expr):
+    """Elements between neighbours along an axis of a buffer; known once memory is flat."""
+
+    buffer: Buffer
+    axis: int
+    dtype: DType = field(default=INDEX, init=False)
+
+
+@node
 class Call(Expr):
     """A named function of the op table (`exp`, `sqrt`, `fma` ...) applied to values."""
 
@@ -302,7 +313,7 @@ class Broadcast(Expr):
 
 
 AnyExpr: TypeAlias = Union[
-    Const, Var, Binary, Compare, Logic, Not, Select, Cast, Load, Call, Ramp, Broadcast
+    Const, Var, Binary, Compare, Logic, Not, Select, Cast, Load, Stride, Call, Ramp, Broadcast
 ]
 """The closed union of expressions, for exhaustive matches."""
 
@@ -408,6 +419,11 @@ def cast(value: ExprLike, dtype: DType | str) -> Expr:
     if isinstance(x, Const) and to.is_float and to.lanes == 1:
         return Const(float(x.value), to)
     return Cast(x, to)
+
+
+def is_scope(name: str) -> bool:
+    """Whether a name is a memory scope: one of `SCOPES` or an accelerator's memory."""
+    return name in SCOPES or name.startswith("accel.")
 
 
 def is_const(e: Expr, value: Scalar | None = None) -> bool:

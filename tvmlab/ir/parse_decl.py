@@ -9,7 +9,7 @@ from typing import cast, get_args
 from tvmlab.support import DType, TypeMismatch
 
 from .buffer import Region
-from .expr import Buffer, Expr, Scope, Var
+from .expr import SCOPES, Buffer, Expr, Var, is_scope
 from .parse_expr import ExprParser, index_parts
 from .parse_literal import is_untyped
 from .program import Param
@@ -66,8 +66,8 @@ class DeclarationParser:
         if isinstance(node, ast.Call) and callee(node) == word:
             for keyword in node.keywords:
                 scope = text_of(keyword.value)
-                if keyword.arg != "scope" or scope not in get_args(Scope):
-                    known = ", ".join(get_args(Scope))
+                if keyword.arg != "scope" or not is_scope(scope):
+                    known = ", ".join(SCOPES)
                     self.fail(keyword, f'{word} knows only scope="...", one of {known}')
             if len(node.args) != 1:
                 self.fail(node, f"{word} takes a type with a shape: {word}(float32[4, 4])")
@@ -77,7 +77,7 @@ class DeclarationParser:
                 node, f"{name} needs a type with a shape", "write float32[4, 4], or float32[()]"
             )
         shape = tuple(self.exprs.expr(size) for size in index_parts(node))
-        return Buffer(name, shape, self._dtype(node.value), cast(Scope, scope))
+        return Buffer(name, shape, self._dtype(node.value), scope)
 
     def _dtype(self, node: ast.expr) -> DType:
         name = node.id if isinstance(node, ast.Name) else ast.unparse(node)

@@ -9,9 +9,14 @@ from tvmlab.support import ShapeError, TypeMismatch, node
 from .buffer import Region
 from .expr import TRUE, Buffer, Expr, Var, access_lanes
 
-LoopKind: TypeAlias = Literal["serial", "parallel", "vectorized", "unrolled"]
+LoopKind: TypeAlias = Literal["serial", "parallel", "vectorized", "unrolled", "thread", "virtual"]
+"""How the iterations of a loop run. "thread" loops are the threads of a device, told apart by
+their tag; "virtual" ones are threads that lowering interleaves into one stream of instructions."""
 IterKind: TypeAlias = Literal["spatial", "reduce", "opaque"]
-Annotations: TypeAlias = tuple[tuple[str, Union[int, float, str, bool]], ...]
+Attribute: TypeAlias = Union[int, float, str, bool, "tuple[Attribute, ...]"]
+Annotations: TypeAlias = tuple[tuple[str, Attribute], ...]
+Access: TypeAlias = Literal["read", "write", "update", "address"]
+"""What a call does with an operand; "address" touches no element (a prefetch)."""
 
 
 class Stmt:
@@ -46,6 +51,62 @@ class Evaluate(Stmt):
 
 
 @node
+class Let(Stmt):
+    """Run `body` with a variable that stands for a value, evaluated once, before."""
+
+    var: Var
+    value: Expr
+    body: Stmt
+
+    def __post_init__(self) -> None:
+        if self.var.dtype != self.value.dtype:
+            raise TypeMismatch(
+                f"{self.var.name} is {self.var.dtype}, its value is {self.value.dtype}"
+            )
+
+
+@node
+class Operand:
+    """A part of a buffer that a call works on, and how."""
+
+    region: Region
+    access: Access
+
+
+@node
+class Procedure:
+    """A statement over named buffers and scalars: the meaning of a call in programs' terms."""
+
+    params: tuple[Buffer | Var, ...]
+    body: Stmt
+
+
+@node
+class Invoke(Stmt):
+    """Call code from outside the program, handing it parts of buffers and scalars.
+
+    `callee` is "packed:NAME" for a Python function over arrays, "symbol:NAME" for a C function,
+    "prefetch", or the name of a tensor intrinsic. The regions tell all that the call may touch.
+    `meaning`, if known, says what it computes: one parameter per argument, where the parameter of
+    an operand is a buffer of the region's extents. The interpreter runs the meaning.
+    """
+
+    callee: str
+    args: tuple[Expr | Operand, ...]
+    meaning: Procedure | None = None
+
+
+@node
+class Barrier(Stmt):
+    """Wait until all threads of a group are here and see each other's writes.
+
+    `scope` names the memory: "shared" (the threads of one block) or "warp".
+    """
+
+    scope: str
+
+
+@node
 class Seq(Stmt):
     """Statements one after another; never nested directly and never of length one: see `seq`."""
 
@@ -70,6 +131,8 @@ class For(Stmt):
     body: Stmt
     kind: LoopKind = "serial"
     annotations: Annotations = ()
+    thread: str = ""
+    """Tag of a "thread" loop, such as "blockIdx.x" or "threadIdx.y"; else empty."""
 
 
 @node
@@ -90,6 +153,22 @@ class IterVar:
 
 
 @node
+class Combiner:
+    """How a reduction joins two partial results, each a tuple of values.
+
+    `results[n]` is over the variables `left` (the result so far) and `right` (the next);
+    `identity[n]` is neutral. `lawful` says that joining is associative and commutative, proved or
+    asserted by the user, so that iterations may be reordered and partial results joined later.
+    """
+
+    left: tuple[Var, ...]
+    right: tuple[Var, ...]
+    results: tuple[Expr, ...]
+    identity: tuple[Expr, ...]
+    lawful: bool = True
+
+
+@node
 class BlockSymbol:
     """The identity of a block across rewriting."""
 
@@ -103,7 +182,8 @@ class Block(Stmt):
     `bindings[n]` gives the value of `iters[n]` in terms of the loops around. Where `predicate`
     (over those loops too) is false, the iteration does not exist. `init`, if present, runs before
     the first of the iterations that share their spatial values. Inside `init` and `body` only
-    iteration variables occur, never loop variables.
+    iteration variables occur, never loop variables. `combiner` is set for reductions by a user's
+    own operation; those by a built-in one are recognised from the body.
     """
 
     symbol: BlockSymbol
@@ -115,6 +195,7 @@ class Block(Stmt):
     init: Stmt | None = None
     predicate: Expr = TRUE
     annotations: Annotations = ()
+    combiner: Combiner | None = None
 
     def __post_init__(self) -> None:
         if len(self.iters) != len(self.bindings):
@@ -128,7 +209,7 @@ class Block(Stmt):
         return self.symbol.name
 
 
-AnyStmt: TypeAlias = Union[Store, Evaluate, Seq, If, For, Alloc, Block]
+AnyStmt: TypeAlias = Union[Store, Evaluate, Let, Invoke, Barrier, Seq, If, For, Alloc, Block]
 """The closed union of statements, for exhaustive matches."""
 
 

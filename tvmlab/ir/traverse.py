@@ -24,14 +24,31 @@ from .expr import (
     Not,
     Ramp,
     Select,
+    Stride,
     Var,
     binary,
     compare,
 )
 from .program import Program
-from .stmt import Alloc, Block, Evaluate, For, If, IterVar, Seq, Stmt, Store, seq
+from .stmt import (
+    Alloc,
+    Barrier,
+    Block,
+    Combiner,
+    Evaluate,
+    For,
+    If,
+    Invoke,
+    IterVar,
+    Let,
+    Operand,
+    Seq,
+    Stmt,
+    Store,
+    seq,
+)
 
-Node: TypeAlias = Union[Expr, Stmt, Region, IterVar]
+Node: TypeAlias = Union[Expr, Stmt, Region, IterVar, Operand, Combiner]
 N = TypeVar("N", bound=Node)
 Rewrite: TypeAlias = Callable[[Any], Any]
 
@@ -46,6 +63,7 @@ _CHILD_FIELDS: dict[type, tuple[str, ...]] = {
     Select: ("cond", "then", "otherwise"),
     Cast: ("value",),
     Load: ("indices", "mask"),
+    Stride: (),
     Call: ("args",),
     Ramp: ("base", "stride"),
     Broadcast: ("value",),
@@ -53,11 +71,16 @@ _CHILD_FIELDS: dict[type, tuple[str, ...]] = {
     IterVar: ("extent",),
     Store: ("indices", "value", "mask"),
     Evaluate: ("value",),
+    Let: ("value", "body"),
+    Operand: ("region",),
+    Invoke: ("args",),
+    Barrier: (),
+    Combiner: ("results", "identity"),
     Seq: ("stmts",),
     If: ("cond", "then", "otherwise"),
     For: ("extent", "body"),
     Alloc: ("body",),
-    Block: ("iters", "bindings", "predicate", "reads", "writes", "init", "body"),
+    Block: ("iters", "bindings", "predicate", "reads", "writes", "init", "body", "combiner"),
 }
 
 
@@ -141,11 +164,11 @@ def substitute(node: N, values: Mapping[Var, Expr]) -> N:
 
 
 def replace_buffers(node: N, buffers: Mapping[Buffer, Buffer]) -> N:
-    """Replace buffers by others of the same rank in loads, stores, regions and allocations."""
+    """Replace buffers by others of the same rank wherever a node below names one."""
 
     def visit(current: Any) -> Any:
         mapped = map_children(current, visit)
-        if type(mapped) in (Load, Store, Region, Alloc) and mapped.buffer in buffers:
+        if type(mapped) in (Load, Store, Region, Alloc, Stride) and mapped.buffer in buffers:
             return replace(mapped, buffer=buffers[mapped.buffer])
         return mapped
 
@@ -157,10 +180,12 @@ def free_vars(node: Node) -> list[Var]:
     bound: set[Var] = set()
     seen: dict[Var, None] = {}
     for current in walk(node):
-        if isinstance(current, For):
+        if isinstance(current, (For, Let)):
             bound.add(current.var)
         elif isinstance(current, Block):
             bound.update(it.var for it in current.iters)
+        elif isinstance(current, Combiner):
+            bound.update((*current.left, *current.right))
         elif isinstance(current, Var):
             seen.setdefault(current)
     return [v for v in seen if v not in bound]
