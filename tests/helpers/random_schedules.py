@@ -47,6 +47,9 @@ def _arguments(action: Action, rng: np.random.Generator) -> dict[str, Any]:
             args[name] = choices[int(rng.integers(len(choices)))].value
     if action.primitive == "split":
         args["factors"] = _factors(rng)
+    for spec in action.params:
+        if spec.kind == "int" and args.get(spec.name) is not None:
+            args[spec.name] = int(rng.integers(1, 6))
     return args
 
 

@@ -30,6 +30,9 @@ _FORM_KINDS = {
     "choice": "choice",
     "factors": "factors",
     "loops": "order",
+    "int": "int",
+    "ints": "factors",
+    "name": "text",
 }
 _WORTH_SAYING = 0.03
 

@@ -60,6 +60,7 @@ def loop_actions(program: Program, loop: Var) -> list[Action]:
         _with_factors(program, target),
         *_moves(program, index, target),
         _fuse(program, target),
+        _tile(program, target),
         *(_simple(program, name, {"loop": loop}) for name in ("vectorize", "unroll", "parallel")),
     ]
     if target.kind != "serial":
@@ -153,6 +154,19 @@ def preferred_factor(extent: int | None) -> int:
         if extent % factor == 0 and factor < extent:
             return factor
     return min(4, extent)
+
+
+def _tile(program: Program, loop: For) -> Action | None:
+    """Tiling a loop with the one directly inside it."""
+    inner = loop.body
+    if not isinstance(inner, For):
+        return None
+    spec = PRIMITIVES["tile"]
+    factors = [preferred_factor(const_int(lp.extent)) for lp in (loop, inner)]
+    args = {"x": loop.var, "y": inner.var, "fx": factors[0], "fy": factors[1]}
+    verdict = attempt(program, "tile", args).verdict
+    title = f"tile with {inner.var.name}"
+    return Action("tile", title, spec.key, args, spec.params[2:], {}, verdict)
 
 
 def _moves(program: Program, index: ProgramIndex, loop: For) -> Iterator[Action]:

@@ -11,7 +11,9 @@ from tvmlab.support import UserError
 
 from .rewrite import Output
 
-ParamKind = Literal["loop", "loops", "block", "buffer", "factors", "choice"]
+ParamKind = Literal[
+    "loop", "loops", "block", "buffer", "factors", "int", "ints", "choice", "name"
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +21,8 @@ class ParamSpec:
     """One parameter of a primitive, for argument checks, menus and forms.
 
     `kind` says what it takes: "loop" and "block" references, "loops" (several, in order), a
-    "buffer" by name, split "factors", or one of a fixed "choice".
+    "buffer" by name, split "factors", a whole number ("int") or several ("ints"), one of a fixed
+    "choice", or a "name" that the primitive looks up.
     """
 
     name: str

@@ -79,6 +79,8 @@ def _convert(schedule: Owner, primitive: Primitive, spec: ParamSpec, value: Any)
         return resolve_buffer(schedule, value, what)
     if spec.kind == "factors":
         return _factors(what, value)
+    if spec.kind in ("int", "ints", "name"):
+        return _plain(spec, what, value)
     if value not in spec.choices:
         raise ScheduleError(
             f"{what} cannot be {value!r}", hint=f"it is one of {', '.join(spec.choices)}"
@@ -170,6 +172,26 @@ def _factors(what: str, value: Any) -> tuple[int | None, ...]:
             hint="for example sch.split(i, [None, 16])",
         )
     return factors
+
+
+def _plain(spec: ParamSpec, what: str, value: Any) -> int | str | tuple[int, ...] | None:
+    """A whole number, several of them, or a name; None where the parameter may be left out."""
+    if value is None and not spec.required:
+        return None
+    if spec.kind == "name":
+        name = value if isinstance(value, str) else getattr(value, "name", None)
+        if isinstance(name, str):
+            return name
+        raise ScheduleError(f"{what} must be a name, not {value!r}")
+    if spec.kind == "int":
+        if _is_whole(value):
+            return value
+        raise ScheduleError(f"{what} must be a whole number, not {value!r}")
+    items = items_of(value)
+    numbers = tuple(n for n in items or () if _is_whole(n))
+    if items is None or len(numbers) != len(items):
+        raise ScheduleError(f"{what} must be a list of whole numbers, not {value!r}")
+    return numbers
 
 
 def _is_whole(value: object) -> TypeGuard[int]:

@@ -264,6 +264,9 @@ class Schedule:
     def reorder(self, *loops: LoopLike) -> None:
         self.apply("reorder", *loops)
 
+    def tile(self, x: LoopLike, y: LoopLike, fx: int, fy: int) -> list[LoopRef]:
+        return self._loops("tile", x, y, fx, fy)
+
     def vectorize(self, loop: LoopLike) -> None:
         self.apply("vectorize", loop)
 

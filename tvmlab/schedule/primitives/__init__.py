@@ -2,6 +2,6 @@
 
 from tvmlab.schedule.registry import PRIMITIVES
 
-from . import annotate, attach, cache, decompose, inline, loops
+from . import annotate, attach, cache, decompose, inline, loops, tile
 
-__all__ = ["PRIMITIVES", "annotate", "attach", "cache", "decompose", "inline", "loops"]
+__all__ = ["PRIMITIVES", "annotate", "attach", "cache", "decompose", "inline", "loops", "tile"]
