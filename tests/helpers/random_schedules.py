@@ -49,7 +49,9 @@ def _arguments(action: Action, rng: np.random.Generator) -> dict[str, Any]:
         args["factors"] = _factors(rng)
     for spec in action.params:
         if spec.kind == "int" and args.get(spec.name) is not None:
-            args[spec.name] = int(rng.integers(1, 6))
+            args[spec.name] = int(rng.integers(0, 6))
+        if spec.kind == "ints" and rng.integers(2):
+            args[spec.name] = sorted({int(n) for n in rng.integers(1, 8, size=rng.integers(1, 3))})
     return args
 
 

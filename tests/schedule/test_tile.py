@@ -34,7 +34,7 @@ def test_tile_splits_both_loops_and_puts_tiles_outside() -> None:
 def test_tile_keeps_values_with_and_without_tails(fx: int, fy: int) -> None:
     after_steps(
         product(13, 18, 6),
-        lambda s: s.tile(*s.loops("C")[:2], fx, fy),
+        lambda s: s.tile(s.loops("C")[0], s.loops("C")[1], fx, fy),
         [ramp(13, 6), ramp(6, 18)],
     )
 

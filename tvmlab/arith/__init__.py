@@ -12,6 +12,7 @@ from .modular import Modular
 from .relax import SymbolicRange, relax
 from .simplify import prove, simplify
 from .simplify_stmt import simplify_stmt
+from .turning import negative_when_true, turning_points, without
 
 __all__ = [
     "EVERYTHING",
@@ -27,8 +28,11 @@ __all__ = [
     "form_to_expr",
     "linear_form",
     "modular_of",
+    "negative_when_true",
     "prove",
     "relax",
     "simplify",
     "simplify_stmt",
+    "turning_points",
+    "without",
 ]

@@ -12,7 +12,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tvmlab.arith import Bounds, Interval, LinearForm, bound_of, form_to_expr, linear_form, relax
+from tvmlab.arith import (
+    Bounds,
+    Interval,
+    LinearForm,
+    form_to_expr,
+    negative_when_true,
+    relax,
+    turning_points,
+    without,
+)
 from tvmlab.ir import (
     Compare,
     Expr,
@@ -48,8 +57,7 @@ def constant_points(loop: For, extent: int, env: Bounds) -> list[int]:
         inside = env.bind_loop(loop.var, loop.extent)
         for inner in condition.loops:
             inside = inside.bind_loop(inner.var, inner.extent)
-        for form in _negative_when_true(condition.compare, inside):
-            found.update(_turning_points(form, loop.var, inside))
+        found |= turning_points(condition.compare, loop.var, inside)
     return sorted(p for p in found if 0 < p < extent)
 
 
@@ -65,7 +73,7 @@ def symbolic_points(loop: For, fixed: frozenset[Var], env: Bounds) -> list[Expr]
     for condition in _conditions(loop):
         inside = env.bind_loop(loop.var, loop.extent)
         inner = loop_intervals(condition.loops, inside)
-        for form in _negative_when_true(condition.compare, inside):
+        for form in negative_when_true(condition.compare, inside):
             point = _symbolic_end(form, loop.var, inner, env)
             if point is not None and not set(free_vars(point)) & fixed:
                 found.append(point)
@@ -101,48 +109,11 @@ def _comparisons(cond: Expr) -> Iterator[Compare]:
         yield from _comparisons(cond.a)
 
 
-def _negative_when_true(compare: Compare, env: Bounds) -> list[LinearForm]:
-    """Forms of which one turns negative, or stops to be, where the comparison changes."""
-    difference = linear_form(compare.a, env).minus(linear_form(compare.b, env))
-    match compare.op:
-        case "lt":
-            return [difference]
-        case "le":
-            return [difference.shift(-1)]
-        case "gt":
-            return [difference.times(-1)]
-        case "ge":
-            return [difference.times(-1).shift(-1)]
-        case _:
-            return [difference, difference.times(-1)]
-
-
-def _turning_points(form: LinearForm, var: Var, env: Bounds) -> Iterator[int]:
-    """Where `form < 0` starts or stops to hold for all, or for no, values of the other symbols."""
-    factor, rest = _without(form, var)
-    if not factor:
-        return
-    span = bound_of(form_to_expr(rest, var.dtype), env)
-    for end in (span.lo, span.hi):
-        if end is not None:
-            # factor * v + end < 0: holds below the point if the factor is positive, else from it on
-            yield -(end // factor) if factor > 0 else end // -factor + 1
-
-
-def _without(form: LinearForm, var: Var) -> tuple[int, LinearForm]:
-    """The factor of a variable, and the form without it; 0 if other atoms contain it."""
-    factor = form.terms.get(var, 0)
-    rest = form.plus(LinearForm({var: 1}, 0), -factor) if factor else form
-    if any(uses_var(atom, {var}) for atom in rest.terms):
-        return 0, form
-    return factor, rest
-
-
 def _symbolic_end(
     form: LinearForm, var: Var, inner: dict[Var, Interval], env: Bounds
 ) -> Expr | None:
     """The number of iterations from 0 on in which `form < 0` surely holds, as an expression."""
-    factor, rest = _without(form, var)
+    factor, rest = without(form, var)
     if factor <= 0:
         return None
     span = relax([form_to_expr(rest, var.dtype)], inner, env)

@@ -61,6 +61,8 @@ def loop_actions(program: Program, loop: Var) -> list[Action]:
         *_moves(program, index, target),
         _fuse(program, target),
         _tile(program, target),
+        _asking(program, "partition", {"loop": loop, "points": None}, ("points",)),
+        _asking(program, "peel", {"loop": loop, "first": 1, "last": 0}, ("first", "last")),
         *(_simple(program, name, {"loop": loop}) for name in ("vectorize", "unroll", "parallel")),
     ]
     if target.kind != "serial":
@@ -119,6 +121,16 @@ def _simple(
     return Action(name, spec.title, spec.key, args, params, choices, verdict)
 
 
+def _asking(
+    program: Program, name: str, args: dict[str, Any], ask: tuple[str, ...], title: str = ""
+) -> Action:
+    """An action whose form asks for numbers, with proposed ones filled in."""
+    spec = PRIMITIVES[name]
+    params = tuple(p for p in spec.params if p.name in ask)
+    verdict = attempt(program, name, args).verdict
+    return Action(name, title or spec.title, spec.key, args, params, {}, verdict)
+
+
 def _choice(program: Program, name: str, args: dict[str, Any], param: str) -> Choice:
     value = args[param]
     label = value if isinstance(value, str) else getattr(value, "name", str(value))
@@ -161,12 +173,9 @@ def _tile(program: Program, loop: For) -> Action | None:
     inner = loop.body
     if not isinstance(inner, For):
         return None
-    spec = PRIMITIVES["tile"]
     factors = [preferred_factor(const_int(lp.extent)) for lp in (loop, inner)]
     args = {"x": loop.var, "y": inner.var, "fx": factors[0], "fy": factors[1]}
-    verdict = attempt(program, "tile", args).verdict
-    title = f"tile with {inner.var.name}"
-    return Action("tile", title, spec.key, args, spec.params[2:], {}, verdict)
+    return _asking(program, "tile", args, ("fx", "fy"), f"tile with {inner.var.name}")
 
 
 def _moves(program: Program, index: ProgramIndex, loop: For) -> Iterator[Action]:

@@ -267,6 +267,12 @@ class Schedule:
     def tile(self, x: LoopLike, y: LoopLike, fx: int, fy: int) -> list[LoopRef]:
         return self._loops("tile", x, y, fx, fy)
 
+    def peel(self, loop: LoopLike, first: int = 0, last: int = 0) -> list[LoopRef]:
+        return self._loops("peel", loop, first, last)
+
+    def partition(self, loop: LoopLike, points: Sequence[int] | None = None) -> list[LoopRef]:
+        return self._loops("partition", loop, points)
+
     def vectorize(self, loop: LoopLike) -> None:
         self.apply("vectorize", loop)
 

@@ -2,6 +2,16 @@
 
 from tvmlab.schedule.registry import PRIMITIVES
 
-from . import annotate, attach, cache, decompose, inline, loops, tile
+from . import annotate, attach, cache, decompose, inline, loops, peel, tile
 
-__all__ = ["PRIMITIVES", "annotate", "attach", "cache", "decompose", "inline", "loops", "tile"]
+__all__ = [
+    "PRIMITIVES",
+    "annotate",
+    "attach",
+    "cache",
+    "decompose",
+    "inline",
+    "loops",
+    "peel",
+    "tile",
+]

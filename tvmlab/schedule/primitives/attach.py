@@ -16,6 +16,8 @@ from tvmlab.ir import (
     Var,
     const,
     const_int,
+    structural_equal,
+    substitute,
 )
 from tvmlab.schedule.coverage import require_covered_consumers, require_covered_reads
 from tvmlab.schedule.index import ProgramIndex, accesses, index_of
@@ -165,6 +167,7 @@ def reverse_compute_at(program: Program, block: BlockSymbol, loop: Var) -> Appli
     producers = _require_movable_consumer(index, consumer, target)
     env = index.bounds_around(target).bind_loop(loop, target.extent)
     spans: dict[Var, Span] = {}
+    _require_whole_results(index, producers, target, consumer)
     for producer in producers:
         spans.update(_ready_spans(index, consumer, producer, target))
     written = written_buffer(consumer, "reverse_compute_at")
@@ -219,6 +222,45 @@ def _require_movable_consumer(index: ProgramIndex, consumer: Block, target: For)
                 subject=target.var,
             )
     return producers
+
+
+def _require_whole_results(
+    index: ProgramIndex, producers: list[Block], target: For, consumer: Block
+) -> None:
+    """Refuse at a loop that computes only a part of what several blocks write."""
+    windows: dict[Buffer, list[Span]] = {}
+    for producer in producers:
+        buffer = written_buffer(producer, "reverse_compute_at")
+        window = touched_window(index, [producer], buffer, Store, target)
+        known = windows.setdefault(buffer, window)
+        outside = [w for w in index.writers[buffer] if not index.is_under(w, target)]
+        same = all(
+            structural_equal(a.min, b.min) and structural_equal(a.extent, b.extent)
+            for a, b in zip(known, window, strict=True)
+        )
+        if not same or (outside and not _writes_all(index, producer, buffer)):
+            raise unsure(
+                "reverse_compute_at.parts",
+                f"cannot compute {consumer.name} at {target.var.name}: several blocks write parts "
+                f"of {buffer.name}, and it could not be shown that each iteration of "
+                f"{target.var.name} finishes what {consumer.name} needs there",
+                subject=target.var,
+            )
+
+
+def _writes_all(index: ProgramIndex, producer: Block, buffer: Buffer) -> bool:
+    """Whether a block alone writes every element of a buffer."""
+    values = dict(zip((it.var for it in producer.iters), producer.bindings, strict=True))
+    loops = [(lp.var, lp.extent) for lp in index.loops_around(producer)]
+    store = single_store(producer)
+    if store is None:
+        return False
+    places = [substitute(i, values) for i in store.indices]
+    used = {v for place in places for v in vars_of(place)} | vars_of(producer.predicate)
+    mapping = detect_iter_map(
+        places, [lp for lp in loops if lp[0] in used], buffer.shape, producer.predicate
+    )
+    return mapping.surjective
 
 
 def _ready_spans(
