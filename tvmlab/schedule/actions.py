@@ -74,9 +74,10 @@ def loop_actions(program: Program, loop: Var) -> list[Action]:
             actions.append(_with_choice(program, name, {"loop": loop}, "block", outside))
     inside = [b.symbol for b in index.blocks_under(target) if b.init is not None]
     if inside:
-        actions.append(
-            _with_choice(program, "decompose_reduction", {"loop": loop}, "block", inside)
-        )
+        actions += [
+            _with_choice(program, name, {"loop": loop}, "block", inside)
+            for name in ("decompose_reduction", "rfactor")
+        ]
     return [a for a in actions if a is not None]
 
 
@@ -104,9 +105,10 @@ def block_actions(program: Program, block: BlockSymbol) -> list[Action]:
         if wanted:
             actions.append(_with_choice(program, name, {"block": block}, "loop", wanted))
     if target.init is not None and around:
-        actions.append(
-            _with_choice(program, "decompose_reduction", {"block": block}, "loop", around)
-        )
+        actions += [
+            _with_choice(program, name, {"block": block}, "loop", around)
+            for name in ("decompose_reduction", "rfactor")
+        ]
     return actions
 
 

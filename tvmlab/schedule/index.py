@@ -68,6 +68,11 @@ class ProgramIndex:
             current = self.parent[current]
         return found[::-1]
 
+    def parent_loop(self, stmt: Stmt) -> For | None:
+        """The innermost loop that encloses a statement."""
+        around = self.loops_around(stmt)
+        return around[-1] if around else None
+
     def bounds_around(self, stmt: Stmt) -> Bounds:
         """The ranges of the loop variables that enclose a statement."""
         return Bounds.of({loop.var: loop.extent for loop in self.loops_around(stmt)})

@@ -308,6 +308,9 @@ class Schedule:
     def decompose_reduction(self, block: BlockLike, loop: LoopLike) -> BlockRef:
         return self._block("decompose_reduction", block, loop)
 
+    def rfactor(self, block: BlockLike, loop: LoopLike, factor_axis: int = 0) -> BlockRef:
+        return self._block("rfactor", block, loop, factor_axis)
+
     def _loops(self, primitive: str, *args: Any) -> list[LoopRef]:
         return [r for r in self.apply(primitive, *args) if isinstance(r, LoopRef)]
 

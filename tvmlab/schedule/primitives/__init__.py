@@ -2,7 +2,7 @@
 
 from tvmlab.schedule.registry import PRIMITIVES
 
-from . import annotate, attach, cache, decompose, inline, loops, peel, tile
+from . import annotate, attach, cache, decompose, inline, loops, peel, rfactor, tile
 
 __all__ = [
     "PRIMITIVES",
@@ -13,5 +13,6 @@ __all__ = [
     "inline",
     "loops",
     "peel",
+    "rfactor",
     "tile",
 ]
