@@ -162,7 +162,8 @@ def test_float32_sums_differ_from_float64_sums() -> None:
         ("a / 0.0", math.inf), ("(0.0 - a) / 0.0", -math.inf), ("pow(a, b)", 8.0),
         ("select(isnan(n), a, b)", 2.0), ("select(a < n, a, b)", 3.0), ("fma(a, b, a)", 8.0),
         ("floor(0.0 - 2.5)", -3.0), ("ceil(2.5)", 3.0), ("trunc(0.0 - 2.5)", -2.0),
-        ("round(2.5)", 2.0), ("rsqrt(4.0)", 0.5), ("erf(0.0)", 0.0), ("exp2(3.0)", 8.0),
+        ("round(2.5)", 3.0), ("nearbyint(2.5)", 2.0),
+        ("rsqrt(4.0)", 0.5), ("erf(0.0)", 0.0), ("exp2(3.0)", 8.0),
     ],
 )  # fmt: skip
 def test_float_operations(expression: str, expected: float) -> None:

@@ -42,69 +42,6 @@ def call(op: str, *arrays: NDArray[Any], lanes: int = 16) -> NDArray[Any]:
     return elementwise(function, list(arrays), arrays[0].dtype.name, lanes)
 
 
-def ulps(got: NDArray[Any], exact: NDArray[Any]) -> float:
-    """The largest distance in units of the last place of the exact value."""
-    near = exact.astype(got.dtype)
-    finite = np.isfinite(near)
-    assert np.array_equal(near[~finite], got[~finite], equal_nan=True)
-    unit = np.spacing(np.abs(near[finite])).astype(np.longdouble)
-    return float(np.max(np.abs(got[finite].astype(np.longdouble) - exact[finite]) / unit))
-
-
-# function, range of arguments in float32 and float64, bound in ulp
-ACCURACY = [
-    ("exp", (-103, 88.5), (-745, 709), 1.2),
-    ("exp", (-1, 1), (-1, 1), 1.2),
-    ("exp2", (-148, 127.5), (-1073, 1023), 1.2),
-    ("log", (1e-45, 3e38), (5e-324, 1e308), 1.0),
-    ("log", (0.5, 2), (0.5, 2), 1.0),
-    ("log2", (0.5, 2), (0.5, 2), 2.0),
-    ("log2", (1e-38, 1e38), (1e-300, 1e300), 2.0),
-    ("log10", (0.5, 2), (0.5, 2), 3.0),
-    ("log10", (1e-38, 1e38), (1e-300, 1e300), 3.0),
-    ("tanh", (-10, 10), (-20, 20), 3.0),
-    ("tanh", (-1e-3, 1e-3), (-1e-3, 1e-3), 3.0),
-    ("erf", (-4.5, 4.5), (-6, 6), 3.0),
-    ("erf", (-1e-2, 1e-2), (-1e-2, 1e-2), 3.0),
-]
-
-
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize(("op", "single", "double", "bound"), ACCURACY)
-def test_accuracy(op: str, single: Any, double: Any, bound: float, dtype: str) -> None:
-    low, high = single if dtype == "float32" else double
-    rng = np.random.default_rng(0)
-    size = 1 << 14
-    wide = low > 0 and high / low > 100
-    x = np.exp(rng.uniform(math.log(low), math.log(high), size)) if wide else (
-        rng.uniform(low, high, size)
-    )  # fmt: skip
-    x = x.astype(dtype)
-    wanted = np.float64 if op == "erf" else np.longdouble
-    exact = EXACT[op](x.astype(wanted)).astype(np.longdouble)
-    assert ulps(call(op, x), exact) <= bound
-
-
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("op", ["exp", "exp2", "log", "log2", "log10", "tanh", "erf"])
-def test_ends_of_the_range(op: str, dtype: str) -> None:
-    x = np.array([*SPECIAL, 2000, -2000], dtype)
-    with np.errstate(all="ignore"):
-        exact = EXACT[op](x).astype(dtype)
-    got = call(op, x)
-    np.testing.assert_allclose(got, exact, rtol=1e-6)
-    zero = exact == 0
-    np.testing.assert_array_equal(np.signbit(got[zero]), np.signbit(exact[zero]))
-
-
-@pytest.mark.parametrize("op", ["exp", "log", "tanh", "erf"])
-def test_lanes_do_not_change_results(op: str) -> None:
-    x = np.random.default_rng(1).uniform(0.01, 5, 48).astype(np.float32)
-    one = call(op, x, lanes=1)
-    for lanes in (3, 8, 16, 48):
-        np.testing.assert_array_equal(call(op, x, lanes=lanes), one)
-
-
 @pytest.mark.parametrize("lanes", [1, 16])
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
 @pytest.mark.parametrize("op", ["sqrt", "floor", "ceil", "trunc", "round", "abs"])

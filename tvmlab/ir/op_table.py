@@ -1,4 +1,4 @@
-"""The functions that a `Call` may name: arity, meaning in NumPy, and result type.
+"""The functions that a `Call` may name: arity, meaning in NumPy, and types.
 
 One table for the printer, the interpreter, code generators and `te`. A new function is one row here
 and one lowering rule in each code generator.
@@ -12,64 +12,90 @@ from typing import Any, Literal
 
 import numpy as np
 
-from tvmlab.support import BOOL, DType
+from tvmlab.support import BOOL, INT32, DType
+
+from . import op_meaning as meaning
 
 
 @dataclass(frozen=True, slots=True)
 class CallInfo:
-    """One function: how many arguments it takes and what it means, as a NumPy function."""
+    """One function: how many arguments it takes and what it means, as a NumPy function.
+
+    Attributes
+    ----------
+    result
+        The type of the result: that of the first argument, bool, or always the same one.
+    others
+        The type of the arguments after the first; None: that of the first.
+    by_width
+        Whether the meaning needs integers of the argument's width, not just any integer.
+    """
 
     name: str
     arity: int
     meaning: Callable[..., Any]
-    result: Literal["same", "bool"] = "same"
+    result: Literal["same", "bool"] | DType = "same"
+    others: DType | None = None
+    by_width: bool = False
 
     def result_type(self, argument: DType) -> DType:
         """The type of the result for a first argument of the given type."""
+        if isinstance(self.result, DType):
+            return self.result.with_lanes(argument.lanes)
         return argument if self.result == "same" else BOOL.with_lanes(argument.lanes)
 
-
-def _erf(x: Any) -> Any:
-    """Gauss error function; NumPy has none, so each element goes through the C library's."""
-    from math import erf
-
-    over_elements: Any = np.vectorize(erf, otypes=[np.float64])
-    return over_elements(x)
+    def argument_type(self, first: DType) -> DType:
+        """The type that the arguments after the first must have."""
+        return first if self.others is None else self.others.with_lanes(first.lanes)
 
 
-def _round_half_even(x: Any) -> Any:
-    return np.rint(x)
-
-
-def _rsqrt(x: Any) -> Any:
-    return 1 / np.sqrt(x)
-
-
-def _fma(a: Any, b: Any, c: Any) -> Any:
-    return a * b + c
-
+_SATURATED = tuple(DType(kind, bits) for kind in ("int", "uint") for bits in (8, 16, 32, 64))
 
 _ROWS: tuple[CallInfo, ...] = (
     CallInfo("abs", 1, np.abs),
     CallInfo("sqrt", 1, np.sqrt),
-    CallInfo("rsqrt", 1, _rsqrt),
+    CallInfo("rsqrt", 1, meaning.rsqrt),
     CallInfo("exp", 1, np.exp),
     CallInfo("exp2", 1, np.exp2),
+    CallInfo("exp10", 1, meaning.exp10),
+    CallInfo("expm1", 1, np.expm1),
     CallInfo("log", 1, np.log),
     CallInfo("log2", 1, np.log2),
     CallInfo("log10", 1, np.log10),
+    CallInfo("log1p", 1, np.log1p),
     CallInfo("sin", 1, np.sin),
     CallInfo("cos", 1, np.cos),
     CallInfo("tan", 1, np.tan),
+    CallInfo("asin", 1, np.arcsin),
+    CallInfo("acos", 1, np.arccos),
+    CallInfo("atan", 1, np.arctan),
+    CallInfo("atan2", 2, np.arctan2),
+    CallInfo("sinh", 1, np.sinh),
+    CallInfo("cosh", 1, np.cosh),
     CallInfo("tanh", 1, np.tanh),
-    CallInfo("erf", 1, _erf),
+    CallInfo("asinh", 1, np.arcsinh),
+    CallInfo("acosh", 1, np.arccosh),
+    CallInfo("atanh", 1, np.arctanh),
+    CallInfo("erf", 1, meaning.erf),
     CallInfo("floor", 1, np.floor),
     CallInfo("ceil", 1, np.ceil),
     CallInfo("trunc", 1, np.trunc),
-    CallInfo("round", 1, _round_half_even),
-    CallInfo("pow", 2, np.power),
-    CallInfo("fma", 3, _fma),
+    CallInfo("round", 1, meaning.round_half_away),
+    CallInfo("nearbyint", 1, np.rint),
+    CallInfo("pow", 2, meaning.power),
+    CallInfo("fmod", 2, np.fmod),
+    CallInfo("hypot", 2, np.hypot),
+    CallInfo("copysign", 2, np.copysign),
+    CallInfo("nextafter", 2, np.nextafter),
+    CallInfo("ldexp", 2, np.ldexp, others=INT32),
+    CallInfo("fma", 3, meaning.multiply_add),
     CallInfo("isnan", 1, np.isnan, "bool"),
+    CallInfo("isinf", 1, np.isinf, "bool"),
+    CallInfo("isfinite", 1, np.isfinite, "bool"),
+    CallInfo("popcount", 1, meaning.popcount, by_width=True),
+    CallInfo("clz", 1, meaning.leading_zeros, by_width=True),
+    CallInfo("q_multiply_shift", 4, meaning.q_multiply_shift),
+    *(CallInfo(f"saturate_{t}", 1, meaning.saturating(t), t) for t in _SATURATED),
 )
 
 CALLS: dict[str, CallInfo] = {row.name: row for row in _ROWS}

@@ -321,9 +321,10 @@ def _table_call(p: ExprParser, name: str, node: ast.Call, like: DType | None) ->
         to = DType.of(cast(Any, keyword.value.value))
     given = _arguments(p, name, node, info.arity)
     guide = like if to is None and info.result == "same" else None
-    known = [p.expr(a, guide) for a in given if not is_untyped(a)]
-    like_others = known[0].dtype if known else guide
-    args = tuple(p.expr(a, like_others) for a in given)
+    alike = given if info.others is None else given[:1]
+    known = [p.expr(a, guide) for a in alike if not is_untyped(a)]
+    first = p.expr(given[0], known[0].dtype if known else guide)
+    args = (first, *(p.expr(a, info.argument_type(first.dtype)) for a in given[1:]))
     return Call(name, args, to or info.result_type(args[0].dtype))
 
 

@@ -45,10 +45,10 @@ def _binary(node: Binary) -> Iterator[str]:
 
 
 def _call(node: Call) -> Iterator[str]:
-    first = node.args[0].dtype
-    if any(a.dtype != first for a in node.args):
+    first, info = node.args[0].dtype, CALLS[node.op]
+    if any(a.dtype != info.argument_type(first) for a in node.args[1:]):
         yield f"the arguments of {node.op} have different types"
-    if node.dtype != CALLS[node.op].result_type(first):
+    if node.dtype != info.result_type(first):
         yield f"{node.op} of {first} cannot give {node.dtype}"
 
 

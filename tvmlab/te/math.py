@@ -202,7 +202,7 @@ def trunc(x: ExprLike) -> Expr:
 
 
 def round(x: ExprLike) -> Expr:
-    """Nearest whole number, ties to even, as a float."""
+    """Nearest whole number, a half away from zero, as a float (NumPy rounds a half to even)."""
     return _float_call("round", x)
 
 

@@ -194,19 +194,25 @@ def _float_to_int(x: Any, to: DType) -> int:
 
 def scalar_call(op: str, dtype: DType) -> Callable[..., Any]:
     """A function of the op table on scalars, with its result in the given type."""
-    meaning = _fused if op == "fma" else CALLS[op].meaning
+    meaning = _meaning(op)
+    kind = dtype.numpy.type
     if dtype.is_bool:
         return lambda *args: bool(meaning(*args))
+    if CALLS[op].by_width:
+        return lambda *args: wrap_int(int(meaning(*(kind(a) for a in args))), dtype)
     if dtype.is_int:
         return lambda *args: wrap_int(int(meaning(*args)), dtype)
-    kind = dtype.numpy.type
     return lambda *args: kind(meaning(*args))
 
 
 def vector_call(op: str, dtype: DType) -> Callable[..., Any]:
     """A function of the op table on vectors."""
-    meaning = _fused if op == "fma" else CALLS[op].meaning
+    meaning = _meaning(op)
     return lambda *args: np.asarray(meaning(*args)).astype(dtype.numpy)
+
+
+def _meaning(op: str) -> Callable[..., Any]:
+    return _fused if op == "fma" else CALLS[op].meaning
 
 
 def _fused(a: Any, b: Any, c: Any) -> Any:

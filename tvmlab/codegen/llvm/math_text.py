@@ -6,24 +6,35 @@ from tvmlab.support import DType
 
 from .types import literal, llvm_type, suffix
 
-ARGUMENT = "%x"
+ARGUMENTS = ("%x", "%y")
 
 
 class MathText:
-    """One function of one argument under construction; methods append and return operands.
+    """One function under construction; methods append instructions and return operands.
 
     Products and sums carry `contract`, so that machines with FMA use it and others do not pay.
+
+    Parameters
+    ----------
+    dtype
+        The type of the function's arguments and result, or of a part of it (see `double`).
+    whole
+        The function that this is a part of; by default it is a function of its own.
     """
 
-    def __init__(self, dtype: DType) -> None:
+    def __init__(self, dtype: DType, whole: MathText | None = None) -> None:
         self.dtype = dtype
         self.int_type = DType("int", dtype.bits, dtype.lanes)
         self.kind, self.int_kind = llvm_type(dtype), llvm_type(self.int_type)
         self.mask = "i1" if dtype.lanes == 1 else f"<{dtype.lanes} x i1>"
         self.mantissa = 23 if dtype.bits == 32 else 52
         self.bias = 127 if dtype.bits == 32 else 1023
-        self.intrinsics: dict[str, str] = {}
-        self._lines: list[str] = []
+        self.declared: dict[str, str] = {} if whole is None else whole.declared
+        self._lines: list[str] = [] if whole is None else whole._lines
+
+    def double(self) -> MathText:
+        """The same function written on in float64."""
+        return MathText(DType("float", 64, self.dtype.lanes), self)
 
     def _value(self, instruction: str) -> str:
         name = f"%t{len(self._lines)}"
@@ -52,8 +63,15 @@ class MathText:
         return self._value(f"fdiv {self.kind} {a}, {b}")
 
     def muladd(self, a: str, b: str, c: str) -> str:
-        """`a * b + c`."""
+        """`a * b + c`, rounded once or twice."""
         return self.add(self.mul(a, b), c)
+
+    def fma(self, a: str, b: str, c: str) -> str:
+        """`a * b + c` rounded once, on every machine."""
+        return self.call("fma", a, b, c)
+
+    def neg(self, a: str) -> str:
+        return self._value(f"fneg {self.kind} {a}")
 
     def strict(self, op: str, a: str, b: str) -> str:
         """An operation that must be rounded by itself."""
@@ -72,17 +90,39 @@ class MathText:
     def to_float(self, a: str) -> str:
         return self._value(f"sitofp {self.int_kind} {a} to {self.kind}")
 
+    def widen(self, a: str, source: MathText) -> str:
+        """A value of a narrower part of the function."""
+        return self._value(f"fpext {source.kind} {a} to {self.kind}")
+
+    def narrow(self, a: str, source: MathText) -> str:
+        """A value of a wider part of the function, rounded."""
+        return self._value(f"fptrunc {source.kind} {a} to {self.kind}")
+
+    def narrow_int(self, a: str, source: MathText) -> str:
+        """The low bits of an integer of a wider part of the function."""
+        return self._value(f"trunc {source.int_kind} {a} to {self.int_kind}")
+
     def compare(self, sign: str, a: str, b: str) -> str:
         return self._value(f"fcmp {sign} {self.kind} {a}, {b}")
 
+    def compare_int(self, sign: str, a: str, b: str) -> str:
+        return self._value(f"icmp {sign} {self.int_kind} {a}, {b}")
+
+    def logic(self, op: str, a: str, b: str) -> str:
+        """`and`, `or`, `xor` of two conditions."""
+        return self._value(f"{op} {self.mask} {a}, {b}")
+
     def select(self, cond: str, a: str, b: str) -> str:
         return self._value(f"select {self.mask} {cond}, {self.kind} {a}, {self.kind} {b}")
+
+    def select_int(self, cond: str, a: str, b: str) -> str:
+        return self._value(f"select {self.mask} {cond}, {self.int_kind} {a}, {self.int_kind} {b}")
 
     def call(self, name: str, *arguments: str) -> str:
         """An intrinsic whose arguments and result are of the function's type."""
         full = f"llvm.{name}.{suffix(self.dtype)}"
         types = ", ".join([self.kind] * len(arguments))
-        self.intrinsics[full] = f"declare {self.kind} @{full}({types})"
+        self.declared[full] = f"declare {self.kind} @{full}({types})"
         typed = ", ".join(f"{self.kind} {a}" for a in arguments)
         return self._value(f"call {self.kind} @{full}({typed})")
 
@@ -91,12 +131,33 @@ class MathText:
         over = self.select(self.compare("ogt", a, self.number(high)), self.number(high), a)
         return self.select(self.compare("olt", over, self.number(low)), self.number(low), over)
 
-    def polynomial(self, x: str, coefficients: list[float]) -> str:
+    def polynomial(self, x: str, coefficients: list[float] | tuple[float, ...]) -> str:
         """Horner's rule; the constant term comes first."""
         result = self.number(coefficients[-1])
         for coefficient in reversed(coefficients[:-1]):
             result = self.muladd(result, x, self.number(coefficient))
         return result
+
+    def round_to_integer(self, x: str) -> tuple[str, str]:
+        """The nearest integer, as a float and as an integer.
+
+        Adding 1.5 * 2**mantissa leaves the integer in the low bits. Unlike a conversion, this is
+        defined for NaN too.
+        """
+        magic = self.number(1.5 * 2.0**self.mantissa)
+        shifted = self.strict("fadd", x, magic)
+        count = self.int_op("sub", self.bits(shifted), self.bits(magic))
+        return self.strict("fsub", shifted, magic), count
+
+    def two_sum(self, a: str, b: str) -> tuple[str, str]:
+        """The sum and what rounding lost of it, for |a| not below |b|, or a = 0."""
+        total = self.strict("fadd", a, b)
+        return total, self.strict("fsub", b, self.strict("fsub", total, a))
+
+    def two_product(self, a: str, b: str) -> tuple[str, str]:
+        """The product and what rounding lost of it."""
+        product = self.strict("fmul", a, b)
+        return product, self.fma(a, b, self.neg(product))
 
     def power_of_two(self, exponent: str) -> str:
         """2 to an integer that is the exponent of a normal number."""
@@ -111,10 +172,56 @@ class MathText:
             "fmul", self.strict("fmul", a, self.power_of_two(half)), self.power_of_two(rest)
         )
 
-    def render(self, name: str, result: str) -> str:
+    def library_where(self, cond: str, function: str, x: str, usual: str) -> str:
+        """`usual`, but in the rare lanes where `cond` holds the C library's function of x."""
+        lanes, lane = self.dtype.lanes, llvm_type(self.dtype.scalar)
+        name = function if self.dtype.bits == 64 else f"{function}f"
+        self.declared[name] = f"declare {lane} @{name}({lane}) nounwind"
+        mark = f"rare{len(self._lines)}"
+        if lanes == 1:
+            return self._library_branch(cond, name, x, usual, mark)
+        some = f"llvm.vector.reduce.or.v{lanes}i1"
+        self.declared[some] = f"declare i1 @{some}({self.mask})"
+        self._lines += [
+            f"  %{mark}.any = call i1 @{some}({self.mask} {cond})",
+            f"  br label %{mark}.from",
+            f"{mark}.from:",
+            f"  br i1 %{mark}.any, label %{mark}.loop, label %{mark}.done",
+            f"{mark}.loop:",
+            f"  %{mark}.lane = phi i64 [ 0, %{mark}.from ], [ %{mark}.next, %{mark}.loop ]",
+            f"  %{mark}.all = phi {self.kind} [ {x}, %{mark}.from ], "
+            f"[ %{mark}.more, %{mark}.loop ]",
+            f"  %{mark}.x = extractelement {self.kind} {x}, i64 %{mark}.lane",
+            f"  %{mark}.one = call {lane} @{name}({lane} %{mark}.x)",
+            f"  %{mark}.more = insertelement {self.kind} %{mark}.all, {lane} %{mark}.one, "
+            f"i64 %{mark}.lane",
+            f"  %{mark}.next = add i64 %{mark}.lane, 1",
+            f"  %{mark}.end = icmp eq i64 %{mark}.next, {lanes}",
+            f"  br i1 %{mark}.end, label %{mark}.done, label %{mark}.loop",
+            f"{mark}.done:",
+            f"  %{mark} = phi {self.kind} [ {usual}, %{mark}.from ], "
+            f"[ %{mark}.more, %{mark}.loop ]",
+        ]
+        return self.select(cond, f"%{mark}", usual)
+
+    def _library_branch(self, cond: str, name: str, x: str, usual: str, mark: str) -> str:
+        self._lines += [
+            f"  br label %{mark}.from",
+            f"{mark}.from:",
+            f"  br i1 {cond}, label %{mark}.call, label %{mark}.done",
+            f"{mark}.call:",
+            f"  %{mark}.one = call {self.kind} @{name}({self.kind} {x})",
+            f"  br label %{mark}.done",
+            f"{mark}.done:",
+            f"  %{mark} = phi {self.kind} [ {usual}, %{mark}.from ], [ %{mark}.one, %{mark}.call ]",
+        ]
+        return f"%{mark}"
+
+    def render(self, name: str, result: str, arity: int) -> str:
         """The finished function."""
         body = "\n".join(self._lines)
+        arguments = ", ".join(f"{self.kind} {argument}" for argument in ARGUMENTS[:arity])
         return (
-            f"define internal {self.kind} @{name}({self.kind} {ARGUMENT}) #2 {{\n"
+            f"define internal {self.kind} @{name}({arguments}) #2 {{\n"
             f"{body}\n  ret {self.kind} {result}\n}}\n"
         )

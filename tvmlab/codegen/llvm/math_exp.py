@@ -1,0 +1,123 @@
+"""Exponentials and hyperbolic functions, as polynomials over a range of one power of two."""
+
+from __future__ import annotations
+
+import math
+
+from .math_text import MathText
+
+# Terms that the Taylor series needs for 24 and for 53 bits.
+_DEGREE = {32: 7, 64: 13}
+# ln 2 and log10 2, the first part so short that its product with an exponent is exact.
+LN2 = {32: (0.693145751953125, 1.428606765330187e-06),
+       64: (0.6931471803691238, 1.9082149292705877e-10)}  # fmt: skip
+LOG10_2 = {32: (0.30078125, 0.00024874566398119521),
+           64: (0.30102999566361177, 3.694239077158931e-13)}  # fmt: skip
+# Where exp leaves the type's range for good, with some room.
+RANGE = {32: (-105.0, 90.0), 64: (-750.0, 711.0)}
+# From where on tanh is 1.
+_TANH_LIMIT = {32: 9.1, 64: 19.1}
+# From where on exp(x) - 1 is -1, and below which digits could get lost in scaling.
+_MINUS_ONE = {32: -20.0, 64: -45.0}
+_TINY = {32: 2.0**-100, 64: 2.0**-900}
+# Where sinh has just overflowed, while a quarter of the power of two still has an exponent.
+_HYPERBOLIC_LIMIT = {32: 89.5, 64: 710.6}
+
+
+def exp(m: MathText, x: str) -> str:
+    """Natural exponential."""
+    r, count = reduced(m, m.clamp(x, *RANGE[m.dtype.bits]))
+    return m.scale(series(m, r), count)
+
+
+def exp2(m: MathText, x: str) -> str:
+    """Two to the power of x."""
+    low, high = RANGE[m.dtype.bits]
+    x = m.clamp(x, low / math.log(2), high / math.log(2))
+    n, count = m.round_to_integer(x)
+    r = m.mul(m.strict("fsub", x, n), m.number(math.log(2)))
+    return m.scale(series(m, r), count)
+
+
+def exp10(m: MathText, x: str) -> str:
+    """Ten to the power of x."""
+    low, high = RANGE[m.dtype.bits]
+    x = m.clamp(x, low / math.log(10), high / math.log(10))
+    n, count = m.round_to_integer(m.mul(x, m.number(math.log2(10))))
+    r = m.mul(_minus_multiple(m, x, n, LOG10_2), m.number(math.log(10)))
+    return m.scale(series(m, r), count)
+
+
+def expm1(m: MathText, x: str) -> str:
+    """`exp(x) - 1`, which keeps its digits near zero."""
+    half = _half_expm1(m, m.clamp(x, _MINUS_ONE[m.dtype.bits], _HYPERBOLIC_LIMIT[m.dtype.bits]))
+    return _itself_if_tiny(m, x, m.add(half, half))
+
+
+def sinh(m: MathText, x: str) -> str:
+    """With t = exp(|x|) - 1: (t + t / (t + 1)) / 2."""
+    half = _half_expm1(m, _size(m, x))
+    t = m.add(half, half)
+    result = m.add(half, m.div(half, m.add(t, m.number(1.0))))
+    infinity = m.number(math.inf)
+    result = m.select(m.compare("oeq", half, infinity), infinity, result)
+    return _itself_if_tiny(m, x, m.call("copysign", result, x))
+
+
+def cosh(m: MathText, x: str) -> str:
+    """With h = exp(|x|) / 2: h + 1 / (4 h)."""
+    r, count = reduced(m, _size(m, x))
+    half = m.scale(series(m, r), m.int_op("sub", count, m.integer(1)))
+    return m.add(half, m.div(m.number(0.25), half))
+
+
+def tanh(m: MathText, x: str) -> str:
+    """With t = exp(2 |x|) - 1: t / (t + 2), which keeps its digits near zero."""
+    size = m.clamp(m.call("fabs", x), 0.0, _TANH_LIMIT[m.dtype.bits])
+    half = _half_expm1(m, m.add(size, size))
+    result = m.div(half, m.add(half, m.number(1.0)))
+    return _itself_if_tiny(m, x, m.call("copysign", result, x))
+
+
+def reduced(m: MathText, x: str) -> tuple[str, str]:
+    """The r and the integer n of x = r + n ln 2, with |r| at most half of ln 2."""
+    n, count = m.round_to_integer(m.mul(x, m.number(1 / math.log(2))))
+    return _minus_multiple(m, x, n, LN2), count
+
+
+def series(m: MathText, r: str) -> str:
+    """`exp(r)` for |r| up to half of ln 2."""
+    return m.add(_expm1_series(m, r), m.number(1.0))
+
+
+def _minus_multiple(m: MathText, x: str, n: str, unit: dict[int, tuple[float, float]]) -> str:
+    """`x - n * unit`, the unit given in two parts."""
+    high, low = unit[m.dtype.bits]
+    return m.muladd(n, m.number(-low), m.muladd(n, m.number(-high), x))
+
+
+def _expm1_series(m: MathText, r: str) -> str:
+    """`exp(r) - 1`: r + r**2 (1/2! + r/3! + ...)."""
+    tail = m.polynomial(r, [1 / math.factorial(k) for k in range(2, _DEGREE[m.dtype.bits] + 1)])
+    return m.muladd(m.mul(r, r), tail, r)
+
+
+def _half_expm1(m: MathText, x: str) -> str:
+    """`(exp(x) - 1) / 2`, which stays finite a little longer than `exp(x)`.
+
+    A quarter of the power of two is always a normal number.
+    """
+    r, count = reduced(m, x)
+    quarter = m.power_of_two(m.int_op("sub", count, m.integer(2)))
+    part = m.muladd(quarter, _expm1_series(m, r), m.sub(quarter, m.number(0.25)))
+    return m.add(part, part)
+
+
+def _size(m: MathText, x: str) -> str:
+    """|x|, cut off where the hyperbolic functions are infinite for good."""
+    return m.clamp(m.call("fabs", x), 0.0, _HYPERBOLIC_LIMIT[m.dtype.bits])
+
+
+def _itself_if_tiny(m: MathText, x: str, result: str) -> str:
+    tiny = m.compare("olt", m.call("fabs", x), m.number(_TINY[m.dtype.bits]))
+    return m.select(tiny, x, result)
