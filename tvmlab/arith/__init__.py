@@ -4,6 +4,7 @@ Stands on `ir` alone. Everything is a function of an expression and a `Bounds` e
 here knows of schedules.
 """
 
+from .apart import agreeing_pairs
 from .bounds import Bounds, bound_of, linear_form, modular_of
 from .interval import EVERYTHING, NATURAL, Interval
 from .iter_map import IterMap, detect_iter_map
@@ -23,6 +24,7 @@ __all__ = [
     "LinearForm",
     "Modular",
     "SymbolicRange",
+    "agreeing_pairs",
     "bound_of",
     "detect_iter_map",
     "form_to_expr",

@@ -32,6 +32,7 @@ _FORM_KINDS = {
     "loops": "order",
     "int": "int",
     "ints": "factors",
+    "scope": "choice",
     "name": "text",
 }
 _WORTH_SAYING = 0.03

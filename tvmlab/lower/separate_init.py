@@ -102,7 +102,7 @@ class _Separation:
         nest: Stmt = self._init_block(block, substitute(guard, fresh), fresh)
         for lp in reversed(inner):
             extent = substitute(lp.extent, fresh)
-            nest = For(fresh[lp.var], extent, nest, lp.kind)
+            nest = For(fresh[lp.var], extent, nest, lp.kind, thread=lp.thread)
         return nest
 
     def _init_block(self, block: Block, guard: Expr, fresh: dict[Var, Var]) -> Block:

@@ -6,6 +6,8 @@ never is, and a refusal names two iterations that clash and a loop on which the 
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from tvmlab.ir import Block, Buffer, For, Program, Store, const_int
 
 from .index import ProgramIndex, index_of
@@ -22,6 +24,7 @@ def require_independent(
     *,
     private_copies: bool,
     look_for_fixes: bool = True,
+    exempt: Collection[Block] = (),
 ) -> None:
     """Refuse if two iterations of a loop may touch the same element and one of them writes.
 
@@ -32,10 +35,14 @@ def require_independent(
         (it does for parallel loops, not for the lanes of a vector).
     look_for_fixes
         Whether a refusal may look for another loop on which the primitive is possible.
+    exempt
+        Blocks whose iterations need not be looked at.
     """
     for block in require_ordinary_blocks(loop, primitive, loop.var):
         store = single_store(block)
         assert store is not None
+        if block in exempt:
+            continue
         if private_copies and is_private(index, store.buffer, loop):
             continue
         if loop.var in binding_vars(block, "reduce"):

@@ -12,7 +12,7 @@ from tvmlab.support import UserError
 from .rewrite import Output
 
 ParamKind = Literal[
-    "loop", "loops", "block", "buffer", "factors", "int", "ints", "choice", "name"
+    "loop", "loops", "block", "buffer", "factors", "int", "ints", "choice", "scope", "name"
 ]  # fmt: skip
 
 
@@ -22,7 +22,7 @@ class ParamSpec:
 
     `kind` says what it takes: "loop" and "block" references, "loops" (several, in order), a
     "buffer" by name, split "factors", a whole number ("int") or several ("ints"), one of a fixed
-    "choice", or a "name" that the primitive looks up.
+    "choice", a memory "scope", or a "name" that the primitive looks up.
     """
 
     name: str

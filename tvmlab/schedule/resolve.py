@@ -4,14 +4,26 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from typing import Any, TypeGuard
+from typing import Any, Protocol, TypeAlias, TypeGuard, Union
 
-from tvmlab.ir import BlockSymbol, Buffer, Var
+from tvmlab.ir import BlockSymbol, Buffer, Expr, For, Var, const_int, touched_buffers
 from tvmlab.support import ScheduleError, items_of
 
 from .index import index_of
 from .refs import BlockRef, LoopRef, Owner
 from .registry import ParamSpec, Primitive
+
+
+class ThreadAxisLike(Protocol):
+    """An axis of threads, as `te.thread_axis` makes them."""
+
+    @property
+    def thread_tag(self) -> str: ...
+    @property
+    def extent(self) -> Expr | None: ...
+
+
+ThreadLike: TypeAlias = Union[str, ThreadAxisLike]
 
 
 def resolve_args(
@@ -81,6 +93,9 @@ def _convert(schedule: Owner, primitive: Primitive, spec: ParamSpec, value: Any)
         return _factors(what, value)
     if spec.kind in ("int", "ints", "name"):
         return _plain(spec, what, value)
+    if spec.kind == "scope" and isinstance(value, str) and value.startswith("accel."):
+        return value
+    value = getattr(value, "thread_tag", value)
     if value not in spec.choices:
         raise ScheduleError(
             f"{what} cannot be {value!r}", hint=f"it is one of {', '.join(spec.choices)}"
@@ -151,8 +166,10 @@ def resolve_block(schedule: Owner, value: Any, what: str) -> BlockSymbol:
 
 
 def resolve_buffer(schedule: Owner, value: Any, what: str) -> Buffer:
-    """The buffer of the current program that a tensor, buffer or name stands for."""
+    """The buffer of the current program that a tensor, buffer, block or name stands for."""
     buffers = schedule.program.buffers
+    if isinstance(value, (BlockRef, BlockSymbol)):
+        value = _written_by(schedule, resolve_block(schedule, value, what), what)
     name = value.name if isinstance(value, Buffer) else value
     for buffer in buffers:
         if buffer is value or buffer.name == name:
@@ -161,6 +178,28 @@ def resolve_buffer(schedule: Owner, value: Any, what: str) -> Buffer:
         f"{what}: there is no buffer {name!r}",
         hint=f"buffers are: {', '.join(b.name for b in buffers)}",
     )
+
+
+def require_extent(loop: For, thread: ThreadLike) -> None:
+    """Check that a loop has as many iterations as the axis that it is bound to has threads."""
+    wanted, found = getattr(thread, "extent", None), const_int(loop.extent)
+    size = None if wanted is None else const_int(wanted)
+    if size is not None and found is not None and size != found:
+        raise ScheduleError(
+            f"bind: {loop.var.name} has {found} iterations, but the thread axis has {size}",
+            hint=f"split {loop.var.name} by {size}, or leave the extent of the axis out",
+        )
+
+
+def _written_by(schedule: Owner, block: BlockSymbol, what: str) -> Buffer:
+    """The one buffer that a block writes."""
+    written = touched_buffers(index_of(schedule.program).blocks[block])[1]
+    if len(written) != 1:
+        names = ", ".join(sorted(b.name for b in written))
+        raise ScheduleError(
+            f"{what}: block {block.name} writes several buffers", hint=f"name one of {names}"
+        )
+    return next(iter(written))
 
 
 def _factors(what: str, value: Any) -> tuple[int | None, ...]:

@@ -21,7 +21,7 @@ from .index import index_of
 from .primitives import PRIMITIVES
 from .refs import BlockRef, LoopRef
 from .registry import Primitive
-from .resolve import resolve_args, resolve_block, resolve_loop
+from .resolve import ThreadLike, require_extent, resolve_args, resolve_block, resolve_loop
 from .rewrite import Output
 from .service import Attempt, attempt, fill_outputs
 from .trace import Instruction, Step, Trace, read_json
@@ -281,6 +281,13 @@ class Schedule:
 
     def parallel(self, loop: LoopLike) -> None:
         self.apply("parallel", loop)
+
+    def bind(self, loop: LoopLike, thread: ThreadLike) -> None:
+        require_extent(self.loop_of(loop), thread)
+        self.apply("bind", loop, thread)
+
+    def set_scope(self, buffer: Buffer | BlockLike, scope: Scope) -> None:
+        self.apply("set_scope", buffer, scope)
 
     def serial(self, loop: LoopLike) -> None:
         self.apply("serial", loop)

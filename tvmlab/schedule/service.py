@@ -15,6 +15,7 @@ from tvmlab.ir import Program
 from .independence import require_loops_still_independent
 from .registry import PRIMITIVES, Applied
 from .rewrite import Output
+from .threads import Asked, require_lawful_threads
 from .verdict import ALLOWED, Fix, RefusedError, Verdict
 
 
@@ -33,6 +34,8 @@ def attempt(program: Program, primitive: str, args: Mapping[str, Any]) -> Attemp
         applied = PRIMITIVES[primitive].run(program, **args)
         if PRIMITIVES[primitive].moves_blocks:
             require_loops_still_independent(applied.program, primitive)
+        if primitive not in ("bind", "set_scope"):
+            require_lawful_threads(applied.program, Asked(primitive, f"{primitive} here"))
         return Attempt(ALLOWED, applied)
     except RefusedError as refusal:
         verdict = refusal.verdict

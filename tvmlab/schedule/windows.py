@@ -26,6 +26,8 @@ from tvmlab.ir import (
     const,
     const_int,
     is_const,
+    is_thread_loop,
+    shares,
     structural_equal,
     substitute,
 )
@@ -62,9 +64,10 @@ def touched_window(
     Parameters
     ----------
     scope
-        The innermost loop that stays fixed; None for the root, where every loop runs.
+        The innermost loop that stays fixed; None for the root, where every loop runs. Loops over
+        threads that share the buffer run all the same: it must hold what any of them needs.
     """
-    fixed = _fixed_vars(index, scope)
+    fixed = fixed_vars(index, scope, buffer)
     env = Bounds.of({v: index.loops[v].extent for v in fixed})
     inner: dict[Var, Expr] = {}
     places: list[list[tuple[Expr, Bounds]]] = [[] for _ in buffer.shape]
@@ -84,10 +87,17 @@ def touched_window(
     ]
 
 
-def _fixed_vars(index: ProgramIndex, scope: For | None) -> list[Var]:
+def fixed_vars(index: ProgramIndex, scope: For | None, buffer: Buffer) -> list[Var]:
+    """The loops that stand still while a buffer at `scope` is filled or used, outermost first.
+
+    What a group of threads shares is filled for all of its threads at once.
+    """
     if scope is None:
         return []
-    return [loop.var for loop in index.loops_around(scope)] + [scope.var]
+    around = (*index.loops_around(scope), scope)
+    if buffer.scope == "global":
+        return [loop.var for loop in around]
+    return [lp.var for lp in around if not (is_thread_loop(lp) and shares(buffer.scope, lp))]
 
 
 def _span(

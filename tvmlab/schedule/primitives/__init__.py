@@ -2,12 +2,13 @@
 
 from tvmlab.schedule.registry import PRIMITIVES
 
-from . import annotate, attach, cache, decompose, inline, loops, peel, rfactor, tile
+from . import annotate, attach, bind, cache, decompose, inline, loops, peel, rfactor, tile
 
 __all__ = [
     "PRIMITIVES",
     "annotate",
     "attach",
+    "bind",
     "cache",
     "decompose",
     "inline",

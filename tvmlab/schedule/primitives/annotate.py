@@ -111,7 +111,7 @@ def parallel(program: Program, loop: Var) -> Applied:
 
 @primitive("serial", "back to serial", "", _LOOP)
 def serial(program: Program, loop: Var) -> Applied:
-    """Take back vectorize, unroll or parallel: the loop runs its iterations one by one.
+    """Take back vectorize, unroll, parallel or bind: the loop runs its iterations one by one.
 
     Before::
 
@@ -124,7 +124,7 @@ def serial(program: Program, loop: Var) -> Applied:
     target = index_of(program).loops[loop]
     if target.kind == "serial":
         raise refuse("serial.already", f"{loop.name} is a serial loop already", subject=loop)
-    return _set_kind(program, target, "serial")
+    return Applied(replace_stmts(program, {target: replace(target, kind="serial", thread="")}))
 
 
 def _set_kind(program: Program, loop: For, kind: LoopKind) -> Applied:

@@ -26,7 +26,7 @@ from tvmlab.schedule.legality import binding_vars, sole_writer, vars_of, written
 from tvmlab.schedule.registry import Applied, ParamSpec, primitive
 from tvmlab.schedule.rewrite import insert_at, remove_stmt
 from tvmlab.schedule.verdict import refuse, unsure
-from tvmlab.schedule.windows import Span, cover_window, guards_of, touched_window
+from tvmlab.schedule.windows import Span, cover_window, fixed_vars, guards_of, touched_window
 
 
 @primitive(
@@ -59,7 +59,7 @@ def compute_at(program: Program, block: BlockSymbol, loop: Var) -> Applied:
     position = _place_for_producer(index, producer, consumers, target)
     window = touched_window(index, consumers, buffer, Load, target)
     env = index.bounds_around(target).bind_loop(loop, target.extent)
-    fixed = [lp.var for lp in (*index.loops_around(target), target)]
+    fixed = fixed_vars(index, target, buffer)
     nest = cover_window(producer, buffer, window, env, guards_of(consumers, fixed))
     placed = insert_at(program, target, position, nest.stmt)
     moved = remove_stmt(placed, producer)
@@ -178,7 +178,7 @@ def reverse_compute_at(program: Program, block: BlockSymbol, loop: Var) -> Appli
         for v, size in zip(store.indices, written.shape, strict=True)
     ]
     _require_plain_store(consumer, store, spans)
-    fixed = [lp.var for lp in (*index.loops_around(target), target)]
+    fixed = fixed_vars(index, target, written)
     nest = cover_window(consumer, written, window, env, guards_of(producers, fixed))
     position = 1 + max(index.child_holding(target, p)[0] for p in producers)
     moved = remove_stmt(insert_at(program, target, position, nest.stmt), consumer)

@@ -29,18 +29,17 @@ from tvmlab.schedule.legality import written_buffer
 from tvmlab.schedule.registry import Applied, ParamSpec, primitive
 from tvmlab.schedule.rewrite import insert_at, remake_block, replace_stmts, with_alloc
 from tvmlab.schedule.verdict import refuse
-from tvmlab.schedule.windows import Span, cover_window, guards_of, touched_window
-from tvmlab.support import Namer
+from tvmlab.schedule.windows import Span, cover_window, fixed_vars, guards_of, touched_window
+from tvmlab.support import Namer, identifier
 
-_SCOPES = ("local", "global", "shared")
-_SCOPE = ParamSpec("scope", "choice", "the memory to stage in", _SCOPES, "local", required=False)
+from .bind import SCOPE_PARAM
 
 
 @primitive(
     "cache_read", "cache read", "c",
     ParamSpec("block", "block", "the block whose reads are staged"),
     ParamSpec("buffer", "buffer", "what it reads"),
-    _SCOPE,
+    SCOPE_PARAM,
     moves_blocks=True,
 )  # fmt: skip
 def cache_read(
@@ -91,7 +90,7 @@ def cache_read(
 @primitive(
     "cache_write", "cache write", "w",
     ParamSpec("block", "block", "the block whose result is staged"),
-    _SCOPE,
+    SCOPE_PARAM,
     moves_blocks=True,
 )  # fmt: skip
 def cache_write(program: Program, block: BlockSymbol, scope: Scope = "local") -> Applied:
@@ -165,7 +164,9 @@ def _place_after_writers(
 def _twin(program: Program, buffer: Buffer, scope: Scope) -> Buffer:
     """A new buffer like another one in another scope, with a name of its own."""
     taken = [b.name for b in program.buffers] + [s.name for s in index_of(program).blocks]
-    return Buffer(Namer(taken).fresh(f"{buffer.name}_{scope}"), buffer.shape, buffer.dtype, scope)
+    return Buffer(
+        Namer(taken).fresh(f"{buffer.name}_{identifier(scope)}"), buffer.shape, buffer.dtype, scope
+    )
 
 
 def _whole(buffer: Buffer) -> list[Span]:
@@ -193,7 +194,7 @@ def _copy_nest(
     if home is None:
         return cover_window(block, target, window, Bounds.of({})).stmt
     env = index.bounds_around(home).bind_loop(home.var, home.extent)
-    fixed = [lp.var for lp in (*index.loops_around(home), home)]
+    fixed = fixed_vars(index, home, target)
     return cover_window(block, target, window, env, guards_of(partners, fixed)).stmt
 
 

@@ -129,7 +129,7 @@ def _init_nest(index: ProgramIndex, block: Block, start: For) -> tuple[Stmt, Blo
         symbol, iters, bindings, body, predicate=substitute(conjunction(guards), fresh)
     )
     for lp in reversed(inner):
-        nest = For(fresh[lp.var], lp.extent, nest, lp.kind)
+        nest = replace(lp, var=fresh[lp.var], body=nest)
     return nest, symbol
 
 

@@ -1,0 +1,226 @@
+"""What loops over threads of a device may do: the rules behind `bind` and `set_scope`.
+
+The whole program is looked at, for a thread loop is lawful only together with the memory that its
+threads see: a block may go to threads if each writes elements of its own, or storage of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from tvmlab.ir import (
+    GRID_TAGS,
+    GROUP_TAGS,
+    WARP_SIZE,
+    Block,
+    For,
+    PlacedBlock,
+    Program,
+    Sharing,
+    const_int,
+    is_thread_loop,
+    placed_blocks,
+    touched_buffers,
+    uses_var,
+)
+
+from .independence import require_independent
+from .index import ProgramIndex, index_of
+from .kinds import block_kind
+from .legality import binding_vars
+from .thread_reads import require_own_reads
+from .verdict import RefusedError, refuse
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The step that is asked for: its primitive, and what it is to do, in words."""
+
+    primitive: str
+    what: str
+    by_bind: bool = False
+
+    def refuse(self, rule: str, why: str, **more: object) -> RefusedError:
+        """The refusal of the step by one of the rules of threads."""
+        name = f"{self.primitive}.{rule}" if self.by_bind else f"{self.primitive}.breaks-threads"
+        return refuse(name, f"cannot {self.what}: {why}", **more)  # type: ignore[arg-type]
+
+
+def require_lawful_threads(program: Program, asked: Asked) -> None:
+    """Refuse a step after which threads would be nested wrongly, or touch each other's elements."""
+    index = index_of(program)
+    loops = [lp for lp in index.loops.values() if is_thread_loop(lp)]
+    if not loops:
+        return
+    for loop in index.loops.values():
+        _require_place(index, loop, asked)
+    sharing = Sharing(program)
+    placed = list(placed_blocks(program.body))
+    for loop in loops:
+        below = [p for p in placed if loop in p.loops]
+        _require_cooperation(index, loop, below, sharing, asked)
+        own = [p.block for p in below if not _may_clash(p, loop, sharing, asked)]
+        _require_apart(index, loop, own, asked)
+    _require_narrow_warps(program, loops, asked)
+    require_own_reads(program, placed, sharing, asked.refuse)
+
+
+def _require_place(index: ProgramIndex, loop: For, asked: Asked) -> None:
+    """Threads stand inside no vector and no other threads than their own group's."""
+    name, around = loop.var.name, index.loops_around(loop)
+    if not is_thread_loop(loop):
+        outer = next((lp for lp in around if is_thread_loop(lp)), None)
+        if outer is not None and loop.kind == "parallel":
+            raise asked.refuse(
+                "parallel-inside",
+                f"the parallel loop {name} is inside {outer.var.name}, which is bound to "
+                f"{outer.thread}; threads of a device cannot start threads of the CPU",
+                subject=loop.var,
+            )
+        return
+    for outer in around:
+        if outer.kind in ("vectorized", "unrolled", "parallel"):
+            raise asked.refuse(
+                f"in-{outer.kind}",
+                f"{name} is inside the {outer.kind} loop {outer.var.name}; bind a loop around it "
+                f"instead, or make {outer.var.name} serial",
+                subject=loop.var,
+            )
+    if loop.thread in GRID_TAGS:
+        _require_grid_on_top(around, loop, asked)
+    elif const_int(loop.extent) is None:
+        raise asked.refuse(
+            "symbolic-extent",
+            f"the extent of {name} is known only at run time, but the size of a group of threads "
+            f"is fixed; split {name} by a constant and bind the inner loop",
+            subject=loop.var,
+        )
+
+
+def _require_grid_on_top(around: list[For], loop: For, asked: Asked) -> None:
+    name = loop.var.name
+    first = next((n for n, lp in enumerate(around) if is_thread_loop(lp)), len(around))
+    for outer in around[first:]:
+        if outer.thread == loop.thread:
+            raise asked.refuse(
+                "nested-tag",
+                f"{name} is inside {outer.var.name}, which is bound to {loop.thread} already",
+                subject=loop.var,
+            )
+        if outer.thread not in GRID_TAGS:
+            raise asked.refuse(
+                "grid-inside",
+                f"{name} is inside {outer.var.name}, but groups of threads start only at the top "
+                f"of a kernel; reorder {name} outwards",
+                subject=loop.var,
+            )
+
+
+def _require_cooperation(
+    index: ProgramIndex, loop: For, below: list[PlacedBlock], sharing: Sharing, asked: Asked
+) -> None:
+    """A thread loop inside one of the same tag must share out work that all threads repeat."""
+    outer = next((lp for lp in index.loops_around(loop) if lp.thread == loop.thread), None)
+    if outer is None or loop.thread not in GROUP_TAGS:
+        return
+    name, tag = loop.var.name, loop.thread
+    most, size = const_int(outer.extent), const_int(loop.extent)
+    if most is None or size is None or size > most:
+        raise asked.refuse(
+            "too-many-threads",
+            f"{name} has {size} iterations, but it is inside {outer.var.name}, which has only "
+            f"{most} threads of {tag}; split {name} by {most} and bind the inner loop",
+            subject=loop.var,
+        )
+    for placed in below:
+        block = placed.block
+        alone = [b.name for b in touched_buffers(block)[1] if not sharing.shared(b, loop)]
+        if placed.depends_on(outer) or uses_var(block.predicate, {outer.var}) or alone:
+            why = (
+                f"{alone[0]} is not in memory that these threads share"
+                if alone
+                else f"{block.name} depends on {outer.var.name}, so that each thread would do only "
+                f"one iteration of {name} where it needs all"
+            )
+            raise asked.refuse(
+                "nested-tag",
+                f"{name} is inside {outer.var.name}, which is bound to {tag} already, and {why}",
+                subject=loop.var,
+            )
+
+
+def _may_clash(placed: PlacedBlock, loop: For, sharing: Sharing, asked: Asked) -> bool:
+    """Whether iterations of a thread loop write storage that they share, each its own part."""
+    block, name = placed.block, loop.var.name
+    if loop.var in binding_vars(block, "reduce"):
+        _require_joint_reduction(block, loop, asked)
+        return False
+    written = touched_buffers(block)[1]
+    shared = [b for b in written if sharing.shared(b, loop)]
+    if not placed.depends_on(loop):
+        if shared and len(shared) < len(written):
+            raise asked.refuse(
+                "mixed-scopes",
+                f"block {block.name} does not depend on {name} and writes some buffers that its "
+                f"threads share and some that they do not",
+                subject=loop.var,
+            )
+        return False
+    return bool(shared)
+
+
+def _require_joint_reduction(block: Block, loop: For, asked: Asked) -> None:
+    """Threads of one group may join their partial results; others cannot wait for each other."""
+    name = loop.var.name
+    if loop.thread not in GROUP_TAGS:
+        kind = "groups of threads" if loop.thread in GRID_TAGS else "virtual threads"
+        fix = "bind it to threadIdx.x, or rfactor it first"
+        raise asked.refuse(
+            "reduction",
+            f"{name} is a reduction loop of block {block.name}, and {kind} cannot wait for each "
+            f"other to join their partial results; {fix}",
+            witness=f"{name}=0 and {name}=1 both update {_written(block)}",
+            subject=loop.var,
+        )
+    mixed = loop.var in binding_vars(block, "spatial")
+    if block_kind(block) != "reduction" or mixed:
+        raise asked.refuse(
+            "unlawful-reduction",
+            f"{name} is a reduction loop of block {block.name}, whose partial results cannot be "
+            f"joined in any order",
+            subject=loop.var,
+        )
+
+
+def _written(block: Block) -> str:
+    return ", ".join(b.name for b in touched_buffers(block)[1])
+
+
+def _require_apart(index: ProgramIndex, loop: For, exempt: Collection[Block], asked: Asked) -> None:
+    """The iterations of a thread loop write different elements of what they share."""
+    try:
+        require_independent(
+            index, loop, "bind", private_copies=False, look_for_fixes=False, exempt=exempt
+        )
+    except RefusedError as error:
+        if asked.by_bind and asked.primitive == "bind":
+            raise
+        raise asked.refuse(
+            "clash", f"threads would touch each other's elements ({error.verdict.reason})",
+            witness=error.verdict.witness, subject=error.subject,
+        ) from error  # fmt: skip
+
+
+def _require_narrow_warps(program: Program, loops: list[For], asked: Asked) -> None:
+    if not any(b.scope == "warp" for b in program.allocs):
+        return
+    for loop in loops:
+        size = const_int(loop.extent)
+        if loop.thread == "threadIdx.x" and (size is None or size > WARP_SIZE):
+            raise asked.refuse(
+                "wide-warp",
+                f"threads of {loop.var.name} use warp memory, which {WARP_SIZE} threads share, but "
+                f"{loop.var.name} has {size}; use shared memory, or split {loop.var.name}",
+                subject=loop.var,
+            )
