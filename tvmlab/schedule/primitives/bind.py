@@ -7,7 +7,6 @@ from dataclasses import replace
 from tvmlab.ir import (
     GRID_TAGS,
     GROUP_TAGS,
-    SCOPES,
     VIRTUAL_TAGS,
     Buffer,
     Program,
@@ -23,7 +22,7 @@ from tvmlab.schedule.threads import Asked, require_lawful_threads
 from tvmlab.schedule.verdict import Fix, refuse
 
 TAGS = (*GRID_TAGS, *GROUP_TAGS, *VIRTUAL_TAGS)
-CHOSEN_SCOPES = tuple(s for s in SCOPES if s != "register")
+CHOSEN_SCOPES = ("local", "shared", "warp", "global")
 SCOPE_PARAM = ParamSpec(
     "scope", "scope", "the memory to stage in", CHOSEN_SCOPES, "local", required=False
 )
