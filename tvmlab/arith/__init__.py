@@ -6,6 +6,15 @@ here knows of schedules.
 
 from .apart import agreeing_pairs
 from .bounds import Bounds, bound_of, linear_form, modular_of
+from .index_map import (
+    AXIS_SEPARATOR,
+    IndexMap,
+    IndexMapLike,
+    collision,
+    index_map,
+    new_shape,
+)
+from .index_map_inverse import Inverse, invert
 from .interval import EVERYTHING, NATURAL, Interval
 from .iter_map import IterMap, detect_iter_map
 from .linear import LinearForm, form_to_expr
@@ -16,21 +25,29 @@ from .simplify_stmt import simplify_stmt
 from .turning import negative_when_true, turning_points, without
 
 __all__ = [
+    "AXIS_SEPARATOR",
     "EVERYTHING",
     "NATURAL",
     "Bounds",
+    "IndexMap",
+    "IndexMapLike",
     "Interval",
+    "Inverse",
     "IterMap",
     "LinearForm",
     "Modular",
     "SymbolicRange",
     "agreeing_pairs",
     "bound_of",
+    "collision",
     "detect_iter_map",
     "form_to_expr",
+    "index_map",
+    "invert",
     "linear_form",
     "modular_of",
     "negative_when_true",
+    "new_shape",
     "prove",
     "relax",
     "simplify",
