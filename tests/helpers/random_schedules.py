@@ -52,7 +52,26 @@ def _arguments(action: Action, rng: np.random.Generator) -> dict[str, Any]:
             args[spec.name] = int(rng.integers(0, 6))
         if spec.kind == "ints" and rng.integers(2):
             args[spec.name] = sorted({int(n) for n in rng.integers(1, 8, size=rng.integers(1, 3))})
+        if spec.kind == "mapping":
+            args[spec.name] = random_map(rng, len(args[spec.name].params))
+        if spec.name == "pad_value" and rng.integers(2):
+            args[spec.name] = int(rng.integers(3))
     return args
+
+
+def random_map(rng: np.random.Generator, rank: int) -> str:
+    """The text of a one-to-one map: dimensions tiled, made longer, and put into another order."""
+    names = [f"i{n}" for n in range(rank)]
+    parts: list[str] = []
+    for name in names:
+        factor = int(rng.integers(2, 6))
+        choices = (
+            [name], [f"{name} // {factor}", f"{name} % {factor}"], [f"{name} * {factor}"],
+            [f"{name} // {factor} * {factor + 1} + {name} % {factor}"],
+        )  # fmt: skip
+        parts += choices[int(rng.integers(len(choices)))]
+    order = [parts[n] for n in rng.permutation(len(parts))]
+    return f"lambda {', '.join(names)}: [{', '.join(order)}]"
 
 
 def _factors(rng: np.random.Generator) -> tuple[int | None, ...]:

@@ -34,6 +34,9 @@ _FORM_KINDS = {
     "ints": "factors",
     "scope": "choice",
     "name": "text",
+    "mapping": "text",
+    "value": "text",
+    "bool": "bool",
 }
 _WORTH_SAYING = 0.03
 

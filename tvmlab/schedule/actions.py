@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from tvmlab.ir import BlockSymbol, Buffer, For, Load, Program, Var, const_int
+from tvmlab.ir import Block, BlockSymbol, Buffer, For, Load, Program, Var, const_int
 
 from .index import ProgramIndex, accesses, index_of
 from .registry import PRIMITIVES, ParamSpec
@@ -78,6 +78,7 @@ def loop_actions(program: Program, loop: Var) -> list[Action]:
             _with_choice(program, name, {"loop": loop}, "block", inside)
             for name in ("decompose_reduction", "rfactor")
         ]
+    actions += _proposed(index, "loop", target, loop)
     return [a for a in actions if a is not None]
 
 
@@ -109,7 +110,24 @@ def block_actions(program: Program, block: BlockSymbol) -> list[Action]:
             _with_choice(program, name, {"block": block}, "loop", around)
             for name in ("decompose_reduction", "rfactor")
         ]
+    actions += _proposed(index, "block", target, block)
     return actions
+
+
+def _proposed(
+    index: ProgramIndex, kind: str, target: For | Block, subject: Var | BlockSymbol
+) -> Iterator[Action]:
+    """What primitives propose for a loop or block themselves."""
+    for spec in PRIMITIVES.values():
+        if spec.propose is None or spec.subject != kind:
+            continue
+        for proposal in spec.propose(index, target):
+            args = {spec.params[0].name: subject, **proposal}
+            named = [v.name for v in proposal.values() if isinstance(v, (Buffer, BlockSymbol))]
+            fixed = [n for n, v in args.items() if isinstance(v, (Var, Buffer, BlockSymbol))]
+            ask = tuple(p.name for p in spec.params if p.name not in fixed)
+            title = f"{spec.title} of {named[0]}" if named else spec.title
+            yield _asking(index.program, spec.name, args, ask, title)
 
 
 def _simple(

@@ -7,7 +7,7 @@ its loop or block, and becomes valid again when such a step is undone.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from tvmlab.ir import BlockSymbol, For, Program, Var, const_int, to_text
 from tvmlab.support import ScheduleError
@@ -83,3 +83,6 @@ class BlockRef:
     def __repr__(self) -> str:
         state = "" if self.alive else ", not in the current program"
         return f"<block {self.name}{state}>"
+
+
+Ref: TypeAlias = LoopRef | BlockRef

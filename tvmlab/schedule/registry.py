@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -12,8 +12,11 @@ from tvmlab.support import UserError
 from .rewrite import Output
 
 ParamKind = Literal[
-    "loop", "loops", "block", "buffer", "factors", "int", "ints", "choice", "scope", "name"
+    "loop", "loops", "block", "buffer", "factors", "int", "ints", "choice", "scope", "name",
+    "mapping", "value", "bool",
 ]  # fmt: skip
+Propose = Callable[..., Iterable[dict[str, Any]]]
+"""`propose(index, subject)`: good arguments, besides the subject, for a menu to start from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +25,8 @@ class ParamSpec:
 
     `kind` says what it takes: "loop" and "block" references, "loops" (several, in order), a
     "buffer" by name, split "factors", a whole number ("int") or several ("ints"), one of a fixed
-    "choice", a memory "scope", or a "name" that the primitive looks up.
+    "choice", a memory "scope", a "name" that the primitive looks up, a "mapping" of indices, a
+    plain "value" (number, text, truth value, or a list of such), or "bool".
     """
 
     name: str
@@ -58,6 +62,8 @@ class Primitive:
     moves_blocks
         Whether it changes where buffers are written and read, so that loops which were found to be
         independent must be looked at again.
+    propose
+        What menus offer besides the entries that they make themselves; None for nothing.
     """
 
     name: str
@@ -66,6 +72,7 @@ class Primitive:
     params: tuple[ParamSpec, ...]
     run: Callable[..., Applied]
     moves_blocks: bool = False
+    propose: Propose | None = None
 
     @property
     def subject(self) -> ParamKind:
@@ -82,14 +89,19 @@ PRIMITIVES: dict[str, Primitive] = {}
 
 
 def primitive(
-    name: str, title: str, key: str, *params: ParamSpec, moves_blocks: bool = False
+    name: str,
+    title: str,
+    key: str,
+    *params: ParamSpec,
+    moves_blocks: bool = False,
+    propose: Propose | None = None,
 ) -> Callable[[Callable[..., Applied]], Callable[..., Applied]]:
     """Register a function as a schedule primitive."""
 
     def register(run: Callable[..., Applied]) -> Callable[..., Applied]:
         if name in PRIMITIVES:
             raise UserError(f"a schedule primitive named {name!r} exists already")
-        PRIMITIVES[name] = Primitive(name, title, key, params, run, moves_blocks)
+        PRIMITIVES[name] = Primitive(name, title, key, params, run, moves_blocks, propose)
         return run
 
     return register

@@ -6,8 +6,11 @@ import itertools
 from collections.abc import Sequence
 from typing import Any, Protocol, TypeAlias, TypeGuard, Union
 
+import numpy as np
+
+from tvmlab.arith import IndexMap, index_map
 from tvmlab.ir import BlockSymbol, Buffer, Expr, For, Var, const_int, touched_buffers
-from tvmlab.support import ScheduleError, items_of
+from tvmlab.support import ScheduleError, UserError, items_of
 
 from .index import index_of
 from .refs import BlockRef, LoopRef, Owner
@@ -41,7 +44,11 @@ def resolve_args(
     result: dict[str, Any] = {}
     for spec in primitive.params:
         if spec.name in given:
-            result[spec.name] = _convert(schedule, primitive, spec, given[spec.name])
+            value = given[spec.name]
+            if spec.kind == "mapping":
+                result[spec.name] = _mapping(schedule, primitive, spec, value, result)
+            else:
+                result[spec.name] = _convert(schedule, primitive, spec, value)
         elif spec.required and spec.default is None:
             raise ScheduleError(
                 f"{primitive.name} needs {spec.name}: {spec.doc}", hint=_usage(primitive)
@@ -96,6 +103,8 @@ def _convert(schedule: Owner, primitive: Primitive, spec: ParamSpec, value: Any)
     if spec.kind == "scope" and isinstance(value, str) and value.startswith("accel."):
         return value
     value = getattr(value, "thread_tag", value)
+    if spec.kind in ("value", "bool"):
+        return _value(spec, what, value)
     if value not in spec.choices:
         raise ScheduleError(
             f"{what} cannot be {value!r}", hint=f"it is one of {', '.join(spec.choices)}"
@@ -231,6 +240,42 @@ def _plain(spec: ParamSpec, what: str, value: Any) -> int | str | tuple[int, ...
     if items is None or len(numbers) != len(items):
         raise ScheduleError(f"{what} must be a list of whole numbers, not {value!r}")
     return numbers
+
+
+def _mapping(
+    schedule: Owner, primitive: Primitive, spec: ParamSpec, value: Any, before: dict[str, Any]
+) -> IndexMap:
+    """A map over the dimensions of the buffer, or the variables of the block, given before it."""
+    buffer, block = before.get("buffer"), before.get("block")
+    if isinstance(buffer, Buffer):
+        rank = len(buffer.shape)
+    else:
+        rank = len(index_of(schedule.program).blocks[block].iters)
+    try:
+        return index_map(value, rank)
+    except UserError as error:
+        what = f"{primitive.name}: {spec.name}"
+        raise ScheduleError(f"{what}: {error.message}", hint=error.hint) from None
+
+
+def _value(spec: ParamSpec, what: str, value: Any) -> Any:
+    """A plain value that traces can carry; lists become tuples."""
+    if value is None and not spec.required:
+        return None
+    if spec.kind == "bool":
+        if isinstance(value, bool):
+            return value
+        raise ScheduleError(f"{what} must be True or False, not {value!r}")
+    if isinstance(value, np.generic):
+        return _value(spec, what, value.item())
+    if isinstance(value, (bool, int, float, str)):
+        return value
+    items = items_of(value)
+    if items is None:
+        raise ScheduleError(
+            f"{what} must be a number, a text, True or False, or a list of these, not {value!r}"
+        )
+    return tuple(_value(spec, what, item) for item in items)
 
 
 def _is_whole(value: object) -> TypeGuard[int]:

@@ -11,15 +11,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tvmlab.ir import Block, BlockSymbol, Buffer, For, Program, Scope, Var, to_lines, to_text
+from tvmlab.ir import Block, Buffer, For, Program, Scope, Var, to_lines, to_text
 from tvmlab.support import ScheduleError, fields_of, items_of, user_span
 from tvmlab.te import Tensor, create_program
 
 from .actions import Action, block_actions, loop_actions
 from .history import History
 from .index import index_of
+from .memory_steps import BlockLike, LoopLike, MemorySteps
 from .primitives import PRIMITIVES
-from .refs import BlockRef, LoopRef
+from .refs import BlockRef, LoopRef, Ref
 from .registry import Primitive
 from .resolve import ThreadLike, require_extent, resolve_args, resolve_block, resolve_loop
 from .rewrite import Output
@@ -27,14 +28,10 @@ from .service import Attempt, attempt, fill_outputs
 from .trace import Instruction, Step, Trace, read_json
 from .verdict import Fix, RefusedError, Verdict
 
-Ref = LoopRef | BlockRef
-LoopLike = LoopRef | Var
-BlockLike = BlockRef | BlockSymbol | str | Tensor
-
 __all__ = ["Schedule"]
 
 
-class Schedule:
+class Schedule(MemorySteps):
     """A program being transformed, with its trace and history.
 
     Parameters

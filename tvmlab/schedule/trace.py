@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias, Union
 
+from tvmlab.arith import IndexMap
 from tvmlab.ir import BlockSymbol, Buffer, Program, Var
 from tvmlab.support import InternalError, Namer, ParseError, fields_of, items_of
 
@@ -144,6 +145,8 @@ class _Writer:
             return _Name(self.namer.name(value, value.name))
         if isinstance(value, (BlockSymbol, Buffer)):
             return value.name
+        if isinstance(value, IndexMap):
+            return _Code(value)
         items = items_of(value)
         return value if items is None else [self._named(item) for item in items]
 
@@ -153,6 +156,12 @@ class _Writer:
 
 class _Name(str):
     """The name of a Python variable, not a string literal."""
+
+    __slots__ = ()
+
+
+class _Code(str):
+    """Text that is Python as it stands; in JSON a text like any other."""
 
     __slots__ = ()
 
@@ -182,7 +191,7 @@ def _python_line(instruction: Instruction, schedule: str) -> str:
 
 
 def _python(value: Any) -> str:
-    if isinstance(value, _Name):
+    if isinstance(value, (_Name, _Code)):
         return str(value)
     items = items_of(value)
     if items is not None:

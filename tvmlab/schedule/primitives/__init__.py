@@ -2,7 +2,19 @@
 
 from tvmlab.schedule.registry import PRIMITIVES
 
-from . import annotate, attach, bind, cache, decompose, inline, loops, peel, rfactor, tile
+from . import (
+    annotate,
+    attach,
+    bind,
+    cache,
+    decompose,
+    inline,
+    layout,
+    loops,
+    peel,
+    rfactor,
+    tile,
+)
 
 __all__ = [
     "PRIMITIVES",
@@ -12,6 +24,7 @@ __all__ = [
     "cache",
     "decompose",
     "inline",
+    "layout",
     "loops",
     "peel",
     "rfactor",

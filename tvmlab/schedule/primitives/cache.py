@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from tvmlab.arith import Bounds
+from tvmlab.arith import Bounds, detect_iter_map
 from tvmlab.ir import (
     Block,
     BlockSymbol,
@@ -25,6 +25,7 @@ from tvmlab.ir import (
 )
 from tvmlab.schedule.coverage import require_covered_consumers, require_covered_reads
 from tvmlab.schedule.index import ProgramIndex, accesses, index_of
+from tvmlab.schedule.kinds import plain_iters
 from tvmlab.schedule.legality import written_buffer
 from tvmlab.schedule.registry import Applied, ParamSpec, primitive
 from tvmlab.schedule.rewrite import insert_at, remake_block, replace_stmts, with_alloc
@@ -74,6 +75,7 @@ def cache_read(
             f"use cache_write to accumulate in other memory",
             subject=block,
         )
+    _require_no_holes(index, buffer, reader, "cache_read")
     cached = _twin(program, buffer, scope)
     home, position = _place_after_writers(index, reader, buffer)
     window = _whole(buffer)
@@ -111,6 +113,7 @@ def cache_write(program: Program, block: BlockSymbol, scope: Scope = "local") ->
     index = index_of(program)
     writer = index.blocks[block]
     buffer = written_buffer(writer, "cache_write")
+    _require_no_holes(index, buffer, writer, "cache_write")
     cached = _twin(program, buffer, scope)
     writers = index.writers[buffer]
     shared = index.common_loops(*writers, *index.consumers(buffer))
@@ -138,6 +141,30 @@ def cache_write(program: Program, block: BlockSymbol, scope: Scope = "local") ->
     require_covered_reads(result, _symbol_in(copy), "cache_write", moved=block)
     require_covered_consumers(result, _symbol_in(copy), "cache_write")
     return Applied(result, (_symbol_in(copy),))
+
+
+def _require_no_holes(index: ProgramIndex, buffer: Buffer, block: Block, primitive: str) -> None:
+    """Refuse to copy a buffer of which parts are never written, as padding of a layout."""
+    stores = [
+        (w, a)
+        for w in index.writers.get(buffer, [])
+        for a in accesses(w)
+        if isinstance(a, Store) and a.buffer is buffer
+    ]
+    if any(plain_iters(store.indices) is not None for _, store in stores):
+        return
+    for writer, store in stores:
+        loops = [(it.var, it.extent) for it in writer.iters]
+        if detect_iter_map(store.indices, loops, buffer.shape).surjective:
+            return
+    if stores:
+        raise refuse(
+            f"{primitive}.holes",
+            f"cannot stage {buffer.name}: {stores[0][0].name} leaves parts of it unwritten, which "
+            f"a copy of the whole would read; let transform_layout fill them with a pad_value, or "
+            f"stage it before transforming its layout",
+            subject=block.symbol,
+        )
 
 
 def _place_after_writers(

@@ -1,0 +1,37 @@
+"""The steps of a schedule that are about memory: layouts, padding, versions, prefetching."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+from tvmlab.arith import IndexMapLike
+from tvmlab.ir import BlockSymbol, Buffer, Var
+from tvmlab.te import Tensor
+
+from .refs import BlockRef, LoopRef, Ref
+
+LoopLike: TypeAlias = LoopRef | Var
+BlockLike: TypeAlias = BlockRef | BlockSymbol | str | Tensor
+
+
+class MemorySteps:
+    """Part of `Schedule`; each method takes the step of its name."""
+
+    def apply(self, primitive: str, *args: Any, **named: Any) -> list[Ref]:
+        """Take a step by the name of its primitive."""
+        raise NotImplementedError
+
+    def transform_layout(
+        self,
+        block: BlockLike,
+        buffer: Buffer | str,
+        mapping: IndexMapLike,
+        pad_value: float | None = None,
+        signature: bool = False,
+    ) -> list[LoopRef]:
+        found = self.apply("transform_layout", block, buffer, mapping, pad_value, signature)
+        return [ref for ref in found if isinstance(ref, LoopRef)]
+
+    def transform_block_layout(self, block: BlockLike, mapping: IndexMapLike) -> list[LoopRef]:
+        found = self.apply("transform_block_layout", block, mapping)
+        return [ref for ref in found if isinstance(ref, LoopRef)]

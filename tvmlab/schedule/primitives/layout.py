@@ -1,0 +1,419 @@
+"""Layouts: transform_layout for buffers, transform_block_layout for the iterations of blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from tvmlab.arith import (
+    Bounds,
+    IndexMap,
+    Inverse,
+    collision,
+    index_map,
+    invert,
+    new_shape,
+    simplify,
+)
+from tvmlab.ir import (
+    Block,
+    BlockSymbol,
+    Buffer,
+    Expr,
+    For,
+    IterKind,
+    IterVar,
+    Load,
+    Node,
+    Operand,
+    Program,
+    Select,
+    Stmt,
+    Store,
+    Var,
+    conjunction,
+    const,
+    const_int,
+    free_vars,
+    is_const,
+    structural_equal,
+    substitute,
+    transform,
+    walk,
+)
+from tvmlab.schedule.index import ProgramIndex, accesses, index_of
+from tvmlab.schedule.kinds import block_kind, plain_iters, single_store
+from tvmlab.schedule.legality import sole_writer
+from tvmlab.schedule.registry import Applied, ParamSpec, primitive
+from tvmlab.schedule.rewrite import remake_block, replace_stmts, wrap_loops
+from tvmlab.schedule.verdict import RefusedError, refuse, unsure
+from tvmlab.support import ShapeError
+
+
+def _propose_buffers(index: ProgramIndex, block: Block) -> Iterator[dict[str, Any]]:
+    """Tiles of 16, 8 or 4 along the last dimension of each intermediate that a block touches."""
+    touched = dict.fromkeys(access.buffer for access in accesses(block))
+    for buffer in touched:
+        if buffer in index.program.allocs and buffer.shape:
+            yield {"buffer": buffer, "mapping": _tiles(buffer.shape)}
+
+
+def _propose_block(index: ProgramIndex, block: Block) -> Iterator[dict[str, Any]]:
+    del index
+    if block.iters:
+        yield {"mapping": _tiles([it.extent for it in block.iters])}
+
+
+def _tiles(sizes: Sequence[Expr]) -> IndexMap:
+    def tiled(*indices: Expr) -> list[Expr]:
+        return [*indices[:-1], indices[-1] // factor, indices[-1] % factor]
+
+    last = const_int(sizes[-1])
+    factor = next((f for f in (16, 8, 4, 2) if last is not None and last % f == 0), 4)
+    return index_map(tiled, len(sizes))
+
+
+@primitive(
+    "transform_layout", "transform layout", "",
+    ParamSpec("block", "block", "a block that reads or writes the buffer"),
+    ParamSpec("buffer", "buffer", "the buffer to lay out anew"),
+    ParamSpec("mapping", "mapping", "new indices in terms of old ones, as a lambda"),
+    ParamSpec("pad_value", "value", "what padding holds; nothing if left out", required=False),
+    ParamSpec(
+        "signature", "bool", "whether a parameter of the kernel may change its shape",
+        default=False, required=False,
+    ),
+    moves_blocks=True, propose=_propose_buffers,
+)  # fmt: skip
+def transform_layout(
+    program: Program,
+    block: BlockSymbol,
+    buffer: Buffer,
+    mapping: IndexMap,
+    pad_value: float | None = None,
+    signature: bool = False,
+) -> Applied:
+    """Lay a buffer out anew: each element moves to the indices that a one-to-one map gives.
+
+    Where sizes do not divide, the new shape has padding. Nobody reads it. With `pad_value` it is
+    filled: the block that writes the buffer then runs over the new shape, and its loops are
+    returned. A parameter of the kernel changes its shape only with `signature=True`, for then
+    callers must pass other arrays; without, make a copy by `cache_read` and lay that out: packing.
+
+    Before::
+
+        for k, j in grid(8, 20):
+            B[k, j] = A[k, j] * 2
+        ...
+        C[i, j] += B[k, j]
+
+    After `transform_layout("C", "B", lambda k, j: [j // 16, k, j % 16])`, B being 2 x 8 x 16::
+
+        for k, j in grid(8, 20):
+            B[j // 16, k, j % 16] = A[k, j] * 2
+        ...
+        C[i, j] += B[j // 16, k, j % 16]
+    """
+    index = index_of(program)
+    _require_touched(index, index.blocks[block], buffer, signature)
+    layout = _layout_of(mapping, buffer.shape, "transform_layout", buffer.name, block)
+    new = replace(buffer, shape=layout.shape)
+    users = {b: None for b in (*index.readers.get(buffer, []), *index.writers.get(buffer, []))}
+    changed: dict[Stmt, Stmt] = {b: _relaid(b, buffer, new, layout) for b in users}
+    moved = _with_buffer(replace_stmts(program, changed), buffer, new)
+    if pad_value is None or not _leaves_padding(layout):
+        return Applied(moved)
+    return _filled(index, moved, buffer, new, layout, pad_value)
+
+
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """A map that fits its sizes: the new shape, variables over it, and the way back."""
+
+    mapping: IndexMap
+    shape: tuple[Expr, ...]
+    variables: tuple[Var, ...]
+    inverse: Inverse | None
+
+
+def _layout_of(
+    mapping: IndexMap, sizes: Sequence[Expr], step: str, name: str, subject: object
+) -> _Layout:
+    try:
+        shape = new_shape(mapping, sizes)
+    except ShapeError as error:
+        raise refuse(
+            f"{step}.range", f"cannot lay out {name} by {mapping}: {error.message}", subject=subject
+        ) from None
+    clash = collision(mapping, sizes)
+    if clash is not None:
+        found = "both become" in clash
+        why = "two of its places would become one" if found else clash
+        refusal = refuse if found else unsure
+        raise refusal(
+            f"{step}.not-one-to-one",
+            f"cannot lay out {name} by {mapping}: {why}",
+            witness=clash if found else None,
+            subject=subject,
+        )
+    variables = tuple(Var(f"v{_axis_name(result)}") for result in mapping.results)
+    return _Layout(mapping, shape, variables, invert(mapping, sizes, variables, shape))
+
+
+def _axis_name(result: Expr) -> str:
+    """A name for a new index: that of the old one, with what became of it."""
+    used = [v.name.removeprefix("v") or v.name for v in free_vars(result)]
+    if isinstance(result, Var) or not used:
+        return used[0] if used else "unit"
+    if len(used) > 1:
+        return "_".join(used)
+    ops = {getattr(n, "op", None) for n in walk(result)}
+    return f"{used[0]}_inner" if "floormod" in ops else f"{used[0]}_outer"
+
+
+def _leaves_padding(layout: _Layout) -> bool:
+    return layout.inverse is None or bool(layout.inverse.inside)
+
+
+def _require_touched(index: ProgramIndex, block: Block, buffer: Buffer, signature: bool) -> None:
+    if all(access.buffer is not buffer for access in accesses(block)):
+        raise refuse(
+            "transform_layout.not-touched",
+            f"cannot lay out {buffer.name} for {block.name}: the block neither reads nor writes it",
+            subject=block.symbol,
+        )
+    if buffer not in index.program.allocs and not signature:
+        raise refuse(
+            "transform_layout.signature",
+            f"cannot lay out {buffer.name}: it is a parameter of the kernel, and callers would "
+            f"have to pass arrays of another shape; lay out a copy made by cache_read or "
+            f"cache_write, or say signature=True",
+            subject=block.symbol,
+        )
+    for node in walk(index.program.body):
+        if isinstance(node, Operand) and node.region.buffer is buffer:
+            raise refuse(
+                "transform_layout.called",
+                f"cannot lay out {buffer.name}: it is handed to code from outside the program, "
+                f"which expects its present layout",
+                subject=block.symbol,
+            )
+    for other in index.blocks.values():
+        if any(
+            key == "storage_align" and _aligns(value, buffer) for key, value in other.annotations
+        ):
+            raise refuse(
+                "transform_layout.aligned",
+                f"cannot lay out {buffer.name}: storage_align has set the distance of its rows "
+                f"already; lay it out first and align after it",
+                subject=block.symbol,
+            )
+
+
+def _aligns(value: object, buffer: Buffer) -> bool:
+    return isinstance(value, tuple) and value[:1] == (buffer.name,)
+
+
+def _relaid(block: Block, old: Buffer, new: Buffer, layout: _Layout) -> Block:
+    """The block with its accesses to a buffer at their new places."""
+    env = Bounds.of({it.var: it.extent for it in block.iters})
+
+    def visit(current: Node) -> Node:
+        if isinstance(current, (Load, Store)) and current.buffer is old:
+            places = layout.mapping.apply(current.indices)
+            indices = tuple(simplify(place, env) for place in places)
+            return replace(current, buffer=new, indices=indices)
+        return current
+
+    init = None if block.init is None else transform(block.init, visit)
+    return remake_block(block, body=transform(block.body, visit), init=init)
+
+
+def _with_buffer(program: Program, old: Buffer, new: Buffer) -> Program:
+    return replace(
+        program,
+        params=tuple(new if p is old else p for p in program.params),
+        allocs=tuple(new if b is old else b for b in program.allocs),
+    )
+
+
+def _filled(
+    index: ProgramIndex,
+    moved: Program,
+    old: Buffer,
+    new: Buffer,
+    layout: _Layout,
+    pad_value: float,
+) -> Applied:
+    """The program in which the writer runs over the whole new shape and fills the padding."""
+    writers = index.writers.get(old, [])
+    if not writers:
+        raise _no_fill(old, "no block of the program writes it: its padding is the caller's")
+    writer = writers[0]
+    sole_writer(index, old, writer, "transform_layout")
+    store = single_store(writer)
+    places = None if store is None else plain_iters(store.indices)
+    whole = places is not None and set(places) == {it.var for it in writer.iters}
+    if block_kind(writer) != "complete" or store is None or places is None or not whole:
+        raise _no_fill(
+            old,
+            f"{writer.name} does not write each element once from finished values; stage it by "
+            f"cache_write and lay out the copy",
+        )
+    chain = _own_loops(index, writer, "transform_layout")
+    if layout.inverse is None:
+        raise _no_fill(old, "the way back from new to old indices was not found")
+    back = dict(zip(places, layout.inverse.values, strict=True))
+    value = substitute(store.value, back)
+    inside = conjunction(layout.inverse.inside)
+    padded = Select(inside, value, const(pad_value, old.dtype))
+    iters = _iters(layout, ["spatial"] * len(layout.shape))
+    body = Store(new, layout.variables, padded)
+    nest, loops = _nest(
+        remake_block(replace(writer, iters=(), bindings=()), body=body, init=None), iters
+    )
+    # The chain's loops keep their places in the moved program; only blocks were exchanged.
+    top = index_of(moved).loops[chain[0].var] if chain else index_of(moved).blocks[writer.symbol]
+    return Applied(replace_stmts(moved, {top: nest}), loops)
+
+
+def _no_fill(buffer: Buffer, why: str) -> RefusedError:
+    reason = f"cannot fill the padding of {buffer.name}: {why}"
+    return refuse("transform_layout.fill", reason)
+
+
+@primitive(
+    "transform_block_layout", "transform iterations", "",
+    ParamSpec("block", "block", "the block"),
+    ParamSpec("mapping", "mapping", "new iteration variables in terms of old ones, as a lambda"),
+    propose=_propose_block,
+)  # fmt: skip
+def transform_block_layout(program: Program, block: BlockSymbol, mapping: IndexMap) -> Applied:
+    """Run a block over other iteration variables, which a one-to-one map makes of its own.
+
+    Its loops become one for each new variable and are returned; iterations that no old one
+    corresponds to are left out by a condition.
+
+    Before::
+
+        for k, j in grid(8, 20):
+            with block("P", vk=spatial(8, k), vj=spatial(20, j)):
+                P[vj // 16, vk, vj % 16] = B[vk, vj]
+
+    After `transform_block_layout("P", lambda k, j: [j // 16, k, j % 16])`::
+
+        for j_outer, k, j_inner in grid(2, 8, 16):
+            with block("P", vj_outer=spatial(2, j_outer), vk=..., vj_inner=...):
+                where(j_outer * 16 + j_inner < 20)
+                P[vj_outer, vk, vj_inner] = B[vk, vj_outer * 16 + vj_inner]
+    """
+    index = index_of(program)
+    target = index.blocks[block]
+    if block_kind(target) == "opaque":
+        raise unsure(
+            "transform_block_layout.opaque",
+            f"cannot transform the iterations of {target.name}: it is neither element-wise nor a "
+            f"reduction, so their order is kept",
+            subject=block,
+        )
+    chain = _own_loops(index, target, "transform_block_layout")
+    sizes = [it.extent for it in target.iters]
+    layout = _layout_of(mapping, sizes, "transform_block_layout", target.name, block)
+    kinds = _kinds(target, mapping)
+    if layout.inverse is None:
+        raise unsure(
+            "transform_block_layout.inverse",
+            f"cannot transform the iterations of {target.name} by {mapping}: the way back from new "
+            f"to old variables was not found",
+            subject=block,
+        )
+    back = {it.var: e for it, e in zip(target.iters, layout.inverse.values, strict=True)}
+    env = Bounds.of(dict(zip(layout.variables, layout.shape, strict=True)))
+
+    def visit(current: Node) -> Node:
+        if isinstance(current, (Load, Store)):
+            return replace(current, indices=tuple(simplify(i, env) for i in current.indices))
+        return current
+
+    body = transform(substitute(target.body, back), visit)
+    init = None if target.init is None else transform(substitute(target.init, back), visit)
+    bare = replace(target, iters=(), bindings=())
+    inside = conjunction(layout.inverse.inside)
+    nest, loops = _nest(remake_block(bare, body=body, init=init), _iters(layout, kinds), inside)
+    return Applied(replace_stmts(program, {chain[0] if chain else target: nest}), loops)
+
+
+def _kinds(block: Block, mapping: IndexMap) -> list[IterKind]:
+    """The kind of each new variable: that of the old ones it is made of."""
+    kind_of = dict(zip(mapping.params, (it.kind for it in block.iters), strict=True))
+    kinds: list[IterKind] = []
+    for result in mapping.results:
+        used = {kind_of[v] for v in free_vars(result) if v in kind_of}
+        if len(used) > 1:
+            raise refuse(
+                "transform_block_layout.mixed",
+                f"cannot transform the iterations of {block.name} by {mapping}: a new variable "
+                f"would run over elements and over the reduction at once",
+                subject=block.symbol,
+            )
+        kinds.append(used.pop() if used else "spatial")
+    return kinds
+
+
+def _own_loops(index: ProgramIndex, block: Block, step: str) -> list[For]:
+    """The loops directly around a block, if each runs over one of its variables and no more."""
+    bound = [b for it, b in zip(block.iters, block.bindings, strict=True) if not is_const(b, 0)]
+    chain: list[For] = []
+    current: Stmt = block
+    while len(chain) < len(bound):
+        parent = index.parent[current]
+        if not isinstance(parent, For):
+            break
+        chain.insert(0, parent)
+        current = parent
+    extents = {lp.var: lp.extent for lp in chain if lp.kind == "serial" and not lp.annotations}
+    plain = {b for b in bound if isinstance(b, Var)}
+    fits = plain == set(extents) and len(plain) == len(bound) and is_const(block.predicate, True)
+    same = fits and all(
+        structural_equal(extents[b], it.extent)
+        for it, b in zip(block.iters, block.bindings, strict=True)
+        if isinstance(b, Var)
+    )
+    if not same or any(
+        is_const(b, 0) and const_int(it.extent) != 1
+        for it, b in zip(block.iters, block.bindings, strict=True)
+    ):
+        raise refuse(
+            f"{step}.loops",
+            f"cannot run {block.name} over other variables: its loops have been changed already; "
+            f"transform it while one serial loop runs over each of its variables",
+            subject=block.symbol,
+        )
+    return chain
+
+
+def _iters(layout: _Layout, kinds: Sequence[IterKind]) -> list[IterVar]:
+    return [
+        IterVar(var, size, kind)
+        for var, size, kind in zip(layout.variables, layout.shape, kinds, strict=True)
+    ]
+
+
+def _nest(
+    block: Block, iters: Sequence[IterVar], inside: Expr | None = None
+) -> tuple[Stmt, tuple[Var, ...]]:
+    """A block over variables with one loop for each that takes more than one value."""
+    loops: list[For] = []
+    bindings: list[Expr] = []
+    for it in iters:
+        if const_int(it.extent) == 1:
+            bindings.append(const(0))
+            continue
+        var = Var(it.var.name.removeprefix("v") or it.var.name)
+        loops.append(For(var, it.extent, block))
+        bindings.append(var)
+    values = {it.var: b for it, b in zip(iters, bindings, strict=True)}
+    predicate = block.predicate if inside is None else substitute(inside, values)
+    placed = replace(block, iters=tuple(iters), bindings=tuple(bindings), predicate=predicate)
+    return wrap_loops(loops, placed), tuple(loop.var for loop in loops)
