@@ -70,7 +70,7 @@ def random_map(rng: np.random.Generator, rank: int) -> str:
             [f"{name} // {factor} * {factor + 1} + {name} % {factor}"],
         )  # fmt: skip
         parts += choices[int(rng.integers(len(choices)))]
-    order = [parts[n] for n in rng.permutation(len(parts))]
+    order = [parts[int(n)] for n in np.argsort(rng.random(len(parts)))]
     return f"lambda {', '.join(names)}: [{', '.join(order)}]"
 
 

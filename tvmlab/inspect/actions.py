@@ -10,12 +10,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from tvmlab.arith import IndexMap
 from tvmlab.ir import BlockSymbol, Buffer, For, Program, Var, const_int
 from tvmlab.schedule import Attempt, Choice, ParamSpec, Schedule, index_of
 from tvmlab.target import Target
 
 from .cost import nest_cost
-from .offers import Offer, offers
+from .offers import Offer, offers, value_text
 from .symbols import Symbol, SymbolIds
 from .verdict import FixToken, VerdictReport, verdict_report
 from .wording import plural, times
@@ -202,6 +203,8 @@ def _param(schedule: Schedule, offer: Offer, spec: ParamSpec, ids: SymbolIds) ->
         choices = tuple(ChoiceReport(c, c, "allowed", "") for c in spec.choices)
     if not choices and spec.kind == "loops":
         choices = tuple(ChoiceReport(ids.of(v), v.name, "allowed", "") for v in default)
+    if spec.kind == "value" and default is not None:
+        default = value_text(default)
     extent = None
     if spec.kind == "factors":
         extent = _extent(schedule.program, action.args.get("loop"))
@@ -220,4 +223,4 @@ def _value(value: Any, ids: SymbolIds) -> Any:
         return ids.of(value)
     if isinstance(value, (list, tuple)):
         return [_value(v, ids) for v in value]  # pyright: ignore[reportUnknownVariableType]
-    return value
+    return str(value) if isinstance(value, IndexMap) else value

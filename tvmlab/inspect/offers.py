@@ -4,6 +4,7 @@ form holds to arguments of the primitive.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
@@ -101,4 +102,19 @@ def _argument(spec: ParamSpec, value: Any, ids: SymbolIds) -> Any:
         if not isinstance(value, (list, tuple)):
             raise UserError(f"{spec.name} must be a list of lines")
         return tuple(ids.find(str(v)) for v in value)  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
-    return value
+    return _plain_value(value) if spec.kind == "value" else value
+
+
+def value_text(value: object) -> str:
+    """How a form shows a plain value: a text as it is, anything else as JSON."""
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def _plain_value(text: object) -> Any:
+    """What a text in a form stands for: a number, true, false, a list, else itself."""
+    if not isinstance(text, str):
+        return text
+    try:
+        return json.loads(text) if text.strip() else None
+    except (ValueError, RecursionError):
+        return text

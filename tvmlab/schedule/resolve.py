@@ -246,11 +246,11 @@ def _mapping(
     schedule: Owner, primitive: Primitive, spec: ParamSpec, value: Any, before: dict[str, Any]
 ) -> IndexMap:
     """A map over the dimensions of the buffer, or the variables of the block, given before it."""
-    buffer, block = before.get("buffer"), before.get("block")
+    buffer = before.get("buffer")
     if isinstance(buffer, Buffer):
         rank = len(buffer.shape)
     else:
-        rank = len(index_of(schedule.program).blocks[block].iters)
+        rank = len(index_of(schedule.program).blocks[before["block"]].iters)
     try:
         return index_map(value, rank)
     except UserError as error:

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from tvmlab.arith import (
     Bounds,
     IndexMap,
-    Inverse,
-    collision,
     index_map,
-    invert,
-    new_shape,
     simplify,
 )
 from tvmlab.ir import (
@@ -21,9 +17,7 @@ from tvmlab.ir import (
     BlockSymbol,
     Buffer,
     Expr,
-    For,
     IterKind,
-    IterVar,
     Load,
     Node,
     Operand,
@@ -36,19 +30,24 @@ from tvmlab.ir import (
     const,
     const_int,
     free_vars,
-    is_const,
-    structural_equal,
     substitute,
     transform,
     walk,
 )
 from tvmlab.schedule.index import ProgramIndex, accesses, index_of
 from tvmlab.schedule.kinds import block_kind, plain_iters, single_store
+from tvmlab.schedule.layouts import (
+    Layout,
+    layout_of,
+    leaves_padding,
+    nest_over,
+    new_iters,
+    own_loops,
+)
 from tvmlab.schedule.legality import sole_writer
 from tvmlab.schedule.registry import Applied, ParamSpec, primitive
-from tvmlab.schedule.rewrite import remake_block, replace_stmts, wrap_loops
+from tvmlab.schedule.rewrite import remake_block, replace_stmts
 from tvmlab.schedule.verdict import RefusedError, refuse, unsure
-from tvmlab.support import ShapeError
 
 
 def _propose_buffers(index: ProgramIndex, block: Block) -> Iterator[dict[str, Any]]:
@@ -117,63 +116,14 @@ def transform_layout(
     """
     index = index_of(program)
     _require_touched(index, index.blocks[block], buffer, signature)
-    layout = _layout_of(mapping, buffer.shape, "transform_layout", buffer.name, block)
+    layout = layout_of(mapping, buffer.shape, "transform_layout", buffer.name, block)
     new = replace(buffer, shape=layout.shape)
     users = {b: None for b in (*index.readers.get(buffer, []), *index.writers.get(buffer, []))}
     changed: dict[Stmt, Stmt] = {b: _relaid(b, buffer, new, layout) for b in users}
     moved = _with_buffer(replace_stmts(program, changed), buffer, new)
-    if pad_value is None or not _leaves_padding(layout):
+    if pad_value is None or not leaves_padding(layout):
         return Applied(moved)
     return _filled(index, moved, buffer, new, layout, pad_value)
-
-
-@dataclass(frozen=True, slots=True)
-class _Layout:
-    """A map that fits its sizes: the new shape, variables over it, and the way back."""
-
-    mapping: IndexMap
-    shape: tuple[Expr, ...]
-    variables: tuple[Var, ...]
-    inverse: Inverse | None
-
-
-def _layout_of(
-    mapping: IndexMap, sizes: Sequence[Expr], step: str, name: str, subject: object
-) -> _Layout:
-    try:
-        shape = new_shape(mapping, sizes)
-    except ShapeError as error:
-        raise refuse(
-            f"{step}.range", f"cannot lay out {name} by {mapping}: {error.message}", subject=subject
-        ) from None
-    clash = collision(mapping, sizes)
-    if clash is not None:
-        found = "both become" in clash
-        why = "two of its places would become one" if found else clash
-        refusal = refuse if found else unsure
-        raise refusal(
-            f"{step}.not-one-to-one",
-            f"cannot lay out {name} by {mapping}: {why}",
-            witness=clash if found else None,
-            subject=subject,
-        )
-    variables = tuple(Var(f"v{_axis_name(result)}") for result in mapping.results)
-    return _Layout(mapping, shape, variables, invert(mapping, sizes, variables, shape))
-
-
-def _axis_name(result: Expr) -> str:
-    """A name for a new index: that of the old one, with what became of it."""
-    used = [v.name.removeprefix("v") or v.name for v in free_vars(result)]
-    if isinstance(result, Var) or not used:
-        return used[0] if used else "unit"
-    if len(used) > 1:
-        return "_".join(used)
-    ops = {getattr(n, "op", None) for n in walk(result)}
-    return f"{used[0]}_inner" if "floormod" in ops else f"{used[0]}_outer"
-
-
-def _leaves_padding(layout: _Layout) -> bool:
-    return layout.inverse is None or bool(layout.inverse.inside)
 
 
 def _require_touched(index: ProgramIndex, block: Block, buffer: Buffer, signature: bool) -> None:
@@ -215,7 +165,7 @@ def _aligns(value: object, buffer: Buffer) -> bool:
     return isinstance(value, tuple) and value[:1] == (buffer.name,)
 
 
-def _relaid(block: Block, old: Buffer, new: Buffer, layout: _Layout) -> Block:
+def _relaid(block: Block, old: Buffer, new: Buffer, layout: Layout) -> Block:
     """The block with its accesses to a buffer at their new places."""
     env = Bounds.of({it.var: it.extent for it in block.iters})
 
@@ -243,7 +193,7 @@ def _filled(
     moved: Program,
     old: Buffer,
     new: Buffer,
-    layout: _Layout,
+    layout: Layout,
     pad_value: float,
 ) -> Applied:
     """The program in which the writer runs over the whole new shape and fills the padding."""
@@ -261,16 +211,16 @@ def _filled(
             f"{writer.name} does not write each element once from finished values; stage it by "
             f"cache_write and lay out the copy",
         )
-    chain = _own_loops(index, writer, "transform_layout")
+    chain = own_loops(index, writer, "transform_layout")
     if layout.inverse is None:
         raise _no_fill(old, "the way back from new to old indices was not found")
     back = dict(zip(places, layout.inverse.values, strict=True))
     value = substitute(store.value, back)
     inside = conjunction(layout.inverse.inside)
     padded = Select(inside, value, const(pad_value, old.dtype))
-    iters = _iters(layout, ["spatial"] * len(layout.shape))
+    iters = new_iters(layout, None)
     body = Store(new, layout.variables, padded)
-    nest, loops = _nest(
+    nest, loops = nest_over(
         remake_block(replace(writer, iters=(), bindings=()), body=body, init=None), iters
     )
     # The chain's loops keep their places in the moved program; only blocks were exchanged.
@@ -317,9 +267,9 @@ def transform_block_layout(program: Program, block: BlockSymbol, mapping: IndexM
             f"reduction, so their order is kept",
             subject=block,
         )
-    chain = _own_loops(index, target, "transform_block_layout")
+    chain = own_loops(index, target, "transform_block_layout")
     sizes = [it.extent for it in target.iters]
-    layout = _layout_of(mapping, sizes, "transform_block_layout", target.name, block)
+    layout = layout_of(mapping, sizes, "transform_block_layout", target.name, block)
     kinds = _kinds(target, mapping)
     if layout.inverse is None:
         raise unsure(
@@ -340,16 +290,20 @@ def transform_block_layout(program: Program, block: BlockSymbol, mapping: IndexM
     init = None if target.init is None else transform(substitute(target.init, back), visit)
     bare = replace(target, iters=(), bindings=())
     inside = conjunction(layout.inverse.inside)
-    nest, loops = _nest(remake_block(bare, body=body, init=init), _iters(layout, kinds), inside)
+    nest, loops = nest_over(
+        remake_block(bare, body=body, init=init), new_iters(layout, kinds), inside
+    )
     return Applied(replace_stmts(program, {chain[0] if chain else target: nest}), loops)
 
 
 def _kinds(block: Block, mapping: IndexMap) -> list[IterKind]:
     """The kind of each new variable: that of the old ones it is made of."""
-    kind_of = dict(zip(mapping.params, (it.kind for it in block.iters), strict=True))
+    kind_of: dict[Var, IterKind] = {}
+    for param, it in zip(mapping.params, block.iters, strict=True):
+        kind_of[param] = it.kind
     kinds: list[IterKind] = []
     for result in mapping.results:
-        used = {kind_of[v] for v in free_vars(result) if v in kind_of}
+        used: set[IterKind] = {kind_of[v] for v in free_vars(result) if v in kind_of}
         if len(used) > 1:
             raise refuse(
                 "transform_block_layout.mixed",
@@ -359,61 +313,3 @@ def _kinds(block: Block, mapping: IndexMap) -> list[IterKind]:
             )
         kinds.append(used.pop() if used else "spatial")
     return kinds
-
-
-def _own_loops(index: ProgramIndex, block: Block, step: str) -> list[For]:
-    """The loops directly around a block, if each runs over one of its variables and no more."""
-    bound = [b for it, b in zip(block.iters, block.bindings, strict=True) if not is_const(b, 0)]
-    chain: list[For] = []
-    current: Stmt = block
-    while len(chain) < len(bound):
-        parent = index.parent[current]
-        if not isinstance(parent, For):
-            break
-        chain.insert(0, parent)
-        current = parent
-    extents = {lp.var: lp.extent for lp in chain if lp.kind == "serial" and not lp.annotations}
-    plain = {b for b in bound if isinstance(b, Var)}
-    fits = plain == set(extents) and len(plain) == len(bound) and is_const(block.predicate, True)
-    same = fits and all(
-        structural_equal(extents[b], it.extent)
-        for it, b in zip(block.iters, block.bindings, strict=True)
-        if isinstance(b, Var)
-    )
-    if not same or any(
-        is_const(b, 0) and const_int(it.extent) != 1
-        for it, b in zip(block.iters, block.bindings, strict=True)
-    ):
-        raise refuse(
-            f"{step}.loops",
-            f"cannot run {block.name} over other variables: its loops have been changed already; "
-            f"transform it while one serial loop runs over each of its variables",
-            subject=block.symbol,
-        )
-    return chain
-
-
-def _iters(layout: _Layout, kinds: Sequence[IterKind]) -> list[IterVar]:
-    return [
-        IterVar(var, size, kind)
-        for var, size, kind in zip(layout.variables, layout.shape, kinds, strict=True)
-    ]
-
-
-def _nest(
-    block: Block, iters: Sequence[IterVar], inside: Expr | None = None
-) -> tuple[Stmt, tuple[Var, ...]]:
-    """A block over variables with one loop for each that takes more than one value."""
-    loops: list[For] = []
-    bindings: list[Expr] = []
-    for it in iters:
-        if const_int(it.extent) == 1:
-            bindings.append(const(0))
-            continue
-        var = Var(it.var.name.removeprefix("v") or it.var.name)
-        loops.append(For(var, it.extent, block))
-        bindings.append(var)
-    values = {it.var: b for it, b in zip(iters, bindings, strict=True)}
-    predicate = block.predicate if inside is None else substitute(inside, values)
-    placed = replace(block, iters=tuple(iters), bindings=tuple(bindings), predicate=predicate)
-    return wrap_loops(loops, placed), tuple(loop.var for loop in loops)
