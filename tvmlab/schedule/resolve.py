@@ -102,9 +102,9 @@ def _convert(schedule: Owner, primitive: Primitive, spec: ParamSpec, value: Any)
         return _plain(spec, what, value)
     if spec.kind == "scope" and isinstance(value, str) and value.startswith("accel."):
         return value
-    value = getattr(value, "thread_tag", value)
     if spec.kind in ("value", "bool"):
         return _value(spec, what, value)
+    value = getattr(value, "thread_tag", value)
     if value not in spec.choices:
         raise ScheduleError(
             f"{what} cannot be {value!r}", hint=f"it is one of {', '.join(spec.choices)}"
