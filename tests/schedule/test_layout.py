@@ -93,7 +93,7 @@ def _on_chain(*args: object) -> Callable[[Schedule], object]:
 
 def _sum_filled(s: Schedule) -> None:
     s.cache_write("C")
-    s.transform_layout("C", "C.local", "lambda i, j: [i, j // 3, j % 3]", 0)
+    s.transform_layout("C", s.program.allocs[-1], "lambda i, j: [i, j // 3, j % 3]", 0)
 
 
 def _split_first(s: Schedule) -> None:
