@@ -13,6 +13,7 @@ from tvmlab.ir import (
     CALLS,
     Alloc,
     Annotations,
+    Barrier,
     Binary,
     BinaryOp,
     Block,
@@ -21,22 +22,28 @@ from tvmlab.ir import (
     Buffer,
     Call,
     Cast,
+    Combiner,
     Compare,
     Const,
     Evaluate,
     Expr,
     For,
     If,
+    Invoke,
     IterVar,
+    Let,
     Load,
     Logic,
     Not,
+    Operand,
+    Procedure,
     Program,
     Ramp,
     Region,
     Select,
     Stmt,
     Store,
+    Stride,
     Var,
     const,
     infer_regions,
@@ -93,11 +100,14 @@ class _Trees:
         keys = self.draw(
             st.lists(st.sampled_from(("a", "b c", "if", "é")), unique=True, max_size=2)
         )
-        return tuple((key, self.draw(value)) for key in keys)
+        nested = st.recursive(value, lambda v: st.lists(v, max_size=2).map(tuple), max_leaves=3)
+        return tuple((key, self.draw(nested)) for key in keys)
 
     def buffer(self) -> Buffer:
         sizes = tuple(self.size() for _ in range(self.draw(st.integers(0, 3))))
-        scope = self.draw(st.sampled_from(("global", "global", "local", "shared", "register")))
+        scope = self.draw(
+            st.sampled_from(("global", "global", "local", "shared", "register", "accel.in"))
+        )
         made = Buffer(self.name(), sizes, DType.of(self.draw(st.sampled_from(TYPES))), scope)
         self.buffers.append(made)
         return made
@@ -109,9 +119,9 @@ class _Trees:
         return const(self.draw(st.integers(0, 64)))
 
     def stmt(self, depth: int) -> Stmt:
-        kinds = ["store", "store", "evaluate", "empty"]
+        kinds = ["store", "store", "evaluate", "empty", "call", "barrier"]
         if depth:
-            kinds += ["seq", "if", "for", "for", "alloc", "block", "block"]
+            kinds += ["seq", "seq", "if", "for", "for", "alloc", "block", "block", "let", "let"]
         kind = self.draw(st.sampled_from(kinds))
         if kind == "store":
             return self.store()
@@ -129,7 +139,62 @@ class _Trees:
             return Alloc(buffer, body)
         if kind == "block":
             return self.block(depth)
+        if kind == "let":
+            return self.let(depth)
+        if kind == "call":
+            return self.invoke(depth)
+        if kind == "barrier":
+            return Barrier(self.draw(st.sampled_from(("shared", "warp"))))
         return seq([self.stmt(depth - 1) for _ in range(3)]) if kind == "seq" else seq([])
+
+    def let(self, depth: int) -> Stmt:
+        value = self.expr(self.dtype().with_lanes(self.draw(st.sampled_from((1, 1, 4)))), 2)
+        var = Var(self.name(), value.dtype)
+        self.vars.append(var)
+        body = self.stmt(depth - 1)
+        self.vars.remove(var)
+        return Let(var, value, body)
+
+    def invoke(self, depth: int) -> Stmt:
+        callee = self.draw(st.sampled_from(("packed:a.b", "symbol:f", "prefetch", 'x "y"')))
+        args: list[Expr | Operand] = [
+            self.operand() if self.draw(st.booleans()) else self.expr(self.dtype(), 1)
+            for _ in range(self.draw(st.integers(0, 3)))
+        ]
+        if not depth or self.draw(st.booleans()):
+            return Invoke(callee, tuple(args))
+        outside = self.vars, self.buffers
+        self.vars, self.buffers = [], []
+        params = tuple(self.param(a) for a in args)
+        body = self.stmt(depth - 1) if self.buffers else Evaluate(self.leaf(FLOAT32))
+        meaning = Procedure(params, body)
+        self.vars, self.buffers = outside
+        return Invoke(callee, tuple(args), meaning)
+
+    def param(self, argument: Expr | Operand) -> Buffer | Var:
+        if isinstance(argument, Operand):
+            like = argument.region.buffer
+            sizes = tuple(const(self.draw(st.integers(0, 9))) for _ in like.shape)
+            self.buffers.append(Buffer(self.name(), sizes, like.dtype, like.scope))
+            return self.buffers[-1]
+        self.vars.append(Var(self.name(), argument.dtype))
+        return self.vars[-1]
+
+    def operand(self) -> Operand:
+        region = self.region()
+        access = self.draw(st.sampled_from(("read", "write", "update", "address")))
+        rank = self.draw(st.integers(0, 2))
+        shape = tuple(self.size() for _ in range(rank))
+        return Operand(region, access, shape, tuple(self.expr(INDEX, 1) for _ in range(rank)))
+
+    def combiner(self) -> Combiner:
+        identity = tuple(self.leaf(self.dtype()) for _ in range(self.draw(st.integers(1, 2))))
+        left = tuple(Var(self.name(), e.dtype) for e in identity)
+        right = tuple(Var(self.name(), e.dtype) for e in identity)
+        outside, self.vars = self.vars, [*self.vars, *left, *right]
+        results = tuple(self.expr(e.dtype, 2) for e in identity)
+        self.vars = outside
+        return Combiner(left, right, results, identity, self.draw(st.booleans()))
 
     def loop(self, depth: int) -> Stmt:
         var = Var(self.name(), self.draw(st.sampled_from((INDEX, DType.of("int32")))))
@@ -137,8 +202,11 @@ class _Trees:
         self.vars.append(var)
         body = self.stmt(depth - 1)
         self.vars.remove(var)
-        kind = self.draw(st.sampled_from(("serial", "parallel", "vectorized", "unrolled")))
-        return For(var, extent, body, kind, self.notes())
+        kind = self.draw(
+            st.sampled_from(("serial", "parallel", "vectorized", "unrolled", "thread", "virtual"))
+        )
+        tag = self.draw(st.sampled_from(("threadIdx.x", "blockIdx.y"))) if kind == "thread" else ""
+        return For(var, extent, body, kind, self.notes(), tag)
 
     def block(self, depth: int) -> Stmt:
         kinds = self.draw(st.lists(st.sampled_from(("spatial", "reduce", "opaque")), max_size=3))
@@ -151,9 +219,11 @@ class _Trees:
         reads, writes = infer_regions(iters, init, body)
         if self.draw(st.booleans()):
             reads = tuple(self.region() for _ in range(self.draw(st.integers(0, 2))))
+        combiner = self.combiner() if self.draw(st.integers(0, 3)) == 0 else None
         self.vars = outside
         symbol = BlockSymbol(self.draw(st.sampled_from(("C", "C", "conv.pad", 'say "hi"'))))
-        return Block(symbol, iters, bindings, reads, writes, body, init, predicate, self.notes())
+        notes = self.notes()
+        return Block(symbol, iters, bindings, reads, writes, body, init, predicate, notes, combiner)
 
     def region(self) -> Region:
         buffer = self.draw(st.sampled_from(self.buffers))
@@ -198,6 +268,10 @@ class _Trees:
             return Const(self.draw(st.booleans()), dtype)
         if dtype.is_float:
             return Const(self.draw(st.floats()), dtype)
+        if dtype == INDEX and self.buffers and self.draw(st.integers(0, 5)) == 0:
+            buffer = self.draw(st.sampled_from(self.buffers))
+            if buffer.shape:
+                return Stride(buffer, self.draw(st.integers(0, len(buffer.shape) - 1)))
         return Const(self.draw(st.integers(int(dtype.min_value), int(dtype.max_value))), dtype)
 
     def vector(self, dtype: DType, depth: int) -> Expr:

@@ -9,6 +9,7 @@ import pytest
 
 from tvmlab.ir import (
     Alloc,
+    Barrier,
     Binary,
     Block,
     BlockSymbol,
@@ -16,19 +17,25 @@ from tvmlab.ir import (
     Buffer,
     Call,
     Cast,
+    Combiner,
     Const,
     Evaluate,
     Expr,
     For,
     If,
+    Invoke,
     IterVar,
+    Let,
     Load,
+    Operand,
+    Procedure,
     Program,
     Ramp,
     Region,
     Seq,
     Stmt,
     Store,
+    Stride,
     Var,
     const,
     make_block,
@@ -87,6 +94,20 @@ def with_iter(it: IterVar, binding: Expr) -> Program:
 
 
 one32 = Const(1, I32)
+ROW = Operand(Region(A, (const(0),), (const(4),)), "read")
+P, P3 = Buffer("p", (const(4),), F32), Buffer("p", (const(3),), F32)
+PI, PN = Buffer("p", (const(4),), I32), Var("n", F32)
+
+
+def call(*args: Expr | Operand, params: tuple[Buffer | Var, ...] | None = None) -> Program:
+    meaning = None if params is None else Procedure(params, Seq(()))
+    return program(Invoke("packed:f", args, meaning))
+
+
+def combined(left: tuple[Var, ...], results: tuple[Expr, ...]) -> Program:
+    joined = Combiner(left, (Var("b", F32),), results, (const(0.0),))
+    return program(loop(replace(block(store(v)), combiner=joined)))
+
 
 BROKEN: list[tuple[str, Callable[[], Program]]] = [
     ("var-scope", lambda: program(store())),
@@ -98,6 +119,26 @@ BROKEN: list[tuple[str, Callable[[], Program]]] = [
     ("loop-var-unique", lambda: program(loop(loop(store())))),
     ("loop-var-unique", lambda: program(Seq((loop(store()), loop(block(store(v))))))),
     ("loop-var-unique", lambda: program(loop(loop(block(store(v))), var=v))),
+    ("loop-var-unique", lambda: program(Let(i, const(1), Let(i, const(2), store())))),
+    ("var-scope", lambda: program(Let(i, i, store()))),
+    ("block-closed", lambda: program(Let(i, const(1), block(store(i))))),
+    ("loop-thread", lambda: program(replace(loop(store()), kind="thread"))),
+    ("loop-thread", lambda: program(replace(loop(store()), thread="threadIdx.x"))),
+    ("barrier-scope", lambda: program(Barrier("local"))),
+    ("call-form", lambda: call(Operand(Region(A, (), ()), "read"))),
+    ("call-form", lambda: call(Broadcast(one32, 4))),
+    ("call-form", lambda: call(replace(ROW, shape=(one32,)))),
+    ("call-form", lambda: call(replace(ROW, shape=(const(1.0),), strides=(one32,)))),
+    ("call-form", lambda: call(ROW, params=())),
+    ("call-form", lambda: call(ROW, params=(PN,))),
+    ("call-form", lambda: call(ROW, params=(PI,))),
+    ("call-form", lambda: call(ROW, params=(P3,))),
+    ("call-form", lambda: call(one32, params=(PN,))),
+    ("var-scope", lambda: program(Invoke("f", (), Procedure((), Evaluate(i))))),
+    ("buffer-scope", lambda: program(Invoke("f", (), Procedure((), store(const(0)))))),
+    ("combiner-form", lambda: combined((), (const(0.0),))),
+    ("combiner-form", lambda: combined((Var("a", F32),), (one32,))),
+    ("expr-type", lambda: evaluate(Stride(A, 1))),
     ("loop-extent", lambda: program(loop(store(), extent=one32))),
     ("loop-extent", lambda: program(loop(store(), extent=const(-1)))),
     ("loop-extent", lambda: program(loop(store(const(0)), Var("x", F32), const(2.0)))),
@@ -155,6 +196,28 @@ def test_a_region_that_misses_a_literal_index_is_found() -> None:
 
 GOOD = [
     "def f(A: float32[8]):\n    pass",
+    """
+    def f(A: float32[8, 4], B: float32[4]):
+        n: int64 = A.stride(0)
+        for t in thread(2, "threadIdx.x"):
+            barrier("shared")
+            with call("symbol:copy", read(A[t, 0:4]), write(B[0:4]), n):
+                def meaning(a: float32[1, 4], b: float32[4], n: int64):
+                    for i in range(4):
+                        x = a[0, i]
+                        b[i] = x
+            call("prefetch", address(A[t + 1, 0]))
+    """,
+    """
+    def f(A: float32[8], M: float32[()]):
+        for i in range(8):
+            with block("m", vi=reduce(8, i)):
+                combine(lambda a, b: max(a, b), float32("-inf"))
+                with init():
+                    M[()] = float32("-inf")
+                x = A[vi]
+                M[()] = max(M[()], x)
+    """,
     "def f(n: int64, A: float32[n]):\n    for i in range(n):\n        A[i] = float32(n)",
     """
     def f(A: float32[8, 4]):

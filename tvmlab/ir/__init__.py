@@ -50,7 +50,7 @@ from .op_table import CALLS, CallInfo
 from .parser import parse, parse_expr, parse_stmt
 from .printer import Line, marked_text, to_lines, to_text
 from .program import Param, Program
-from .regions import infer_regions, make_block
+from .regions import accessed_buffer, infer_regions, make_block, written_buffers
 from .stmt import (
     Access,
     Alloc,
@@ -173,6 +173,7 @@ __all__ = [
     "Stride",
     "Var",
     "Violation",
+    "accessed_buffer",
     "as_expr",
     "binary",
     "cast",
@@ -226,4 +227,5 @@ __all__ = [
     "walk",
     "with_body",
     "wrap_int",
+    "written_buffers",
 ]  # fmt: skip

@@ -15,9 +15,22 @@ from typing import TypeAlias, Union
 from tvmlab.support import Namer
 
 from .buffer import Region
-from .expr import Buffer, Load, Var
+from .expr import Buffer, Load, Stride, Var
 from .program import Program
-from .stmt import Alloc, Block, BlockSymbol, For, If, Seq, Stmt, Store
+from .stmt import (
+    Alloc,
+    Block,
+    BlockSymbol,
+    Combiner,
+    For,
+    If,
+    Invoke,
+    Let,
+    Procedure,
+    Seq,
+    Stmt,
+    Store,
+)
 from .traverse import Node, walk
 
 Symbol: TypeAlias = Union[Var, Buffer, BlockSymbol]
@@ -53,10 +66,21 @@ class Names:
         elif isinstance(node, Var):
             if node not in self._local:
                 self._name_globally(node)
-        elif isinstance(node, For):
+        elif isinstance(node, (For, Let)):
             self._name_globally(node.var)
-        elif isinstance(node, (Load, Store, Region, Alloc)):
+        elif isinstance(node, (Load, Store, Region, Alloc, Stride)):
             self._name_globally(node.buffer)
+        elif isinstance(node, Combiner):
+            for var in (*node.left, *node.right):
+                self._name_globally(var)
+        elif isinstance(node, Invoke) and node.meaning is not None:
+            self._name_meaning(node.meaning)
+
+    def _name_meaning(self, meaning: Procedure) -> None:
+        for param in meaning.params:
+            self._name_globally(param)
+        for node in walk(meaning.body):
+            self._visit(node)
 
     def _name_globally(self, symbol: Var | Buffer) -> None:
         if symbol in self._names:
@@ -98,8 +122,10 @@ def outermost_blocks(root: Stmt) -> list[Block]:
         node = stack.pop()
         if isinstance(node, Block):
             found.append(node)
-        elif isinstance(node, (For, Alloc)):
+        elif isinstance(node, (For, Alloc, Let)):
             stack.append(node.body)
+        elif isinstance(node, Invoke) and node.meaning is not None:
+            stack.append(node.meaning.body)
         elif isinstance(node, Seq):
             stack.extend(reversed(node.stmts))
         elif isinstance(node, If):

@@ -13,7 +13,7 @@ from .expr import SCOPES, Buffer, Expr, Var, is_scope
 from .parse_expr import ExprParser, index_parts
 from .parse_literal import is_untyped
 from .program import Param
-from .stmt import Annotations, IterKind, IterVar
+from .stmt import Annotations, Attribute, Combiner, IterKind, IterVar
 
 
 class DeclarationParser:
@@ -37,7 +37,7 @@ class DeclarationParser:
         types = {arg.arg: self._unquoted(cast(ast.expr, arg.annotation)) for arg in arguments.args}
         # Numbers first: the shape of a buffer may name a size that stands after it.
         params: dict[str, Param] = {
-            name: Var(name, self._dtype(node))
+            name: Var(name, self.dtype(node))
             for name, node in types.items()
             if isinstance(node, ast.Name)
         }
@@ -77,9 +77,10 @@ class DeclarationParser:
                 node, f"{name} needs a type with a shape", "write float32[4, 4], or float32[()]"
             )
         shape = tuple(self.exprs.expr(size) for size in index_parts(node))
-        return Buffer(name, shape, self._dtype(node.value), scope)
+        return Buffer(name, shape, self.dtype(node.value), scope)
 
-    def _dtype(self, node: ast.expr) -> DType:
+    def dtype(self, node: ast.expr) -> DType:
+        """An element type that stands as a bare name."""
         name = node.id if isinstance(node, ast.Name) else ast.unparse(node)
         try:
             return DType.of(name)
@@ -116,8 +117,35 @@ class DeclarationParser:
     def regions(self, call: ast.Call) -> tuple[Region, ...]:
         return tuple(self.exprs.region(a) for a in call.args)
 
+    def combiner(self, call: ast.Call) -> Combiner:
+        """`combine(lambda a, b: a + b, 0.0)`: the first half of the names is the result so far."""
+        flags = {k.arg: self.exprs.number(k.value) for k in call.keywords}
+        function = call.args[0] if call.args else call
+        if len(call.args) != 2 or flags.keys() - {"lawful"} or not isinstance(function, ast.Lambda):
+            self.fail(
+                call,
+                "combine takes a lambda over the results so far and the next, and the identity",
+                "write combine(lambda a, b: a + b, 0.0)",
+            )
+        results, identities = _parts(function.body), _parts(call.args[1])
+        names = [a.arg for a in function.args.args]
+        if not len(names) == 2 * len(results) == 2 * len(identities):
+            self.fail(
+                call,
+                f"{len(results)} result(s) are joined by a lambda of {2 * len(results)} names and "
+                f"as many identities, not of {len(names)} and {len(identities)}",
+            )
+        identity = tuple(self.exprs.expr(e) for e in identities)
+        left = tuple(Var(n, e.dtype) for n, e in zip(names, identity, strict=False))
+        right = tuple(Var(n, e.dtype) for n, e in zip(names[len(left) :], identity, strict=True))
+        before = self.exprs.symbols
+        self.exprs.symbols = {**before, **{v.name: v for v in (*left, *right)}}
+        values = tuple(self.exprs.expr(e, v.dtype) for e, v in zip(results, left, strict=True))
+        self.exprs.symbols = before
+        return Combiner(left, right, values, identity, bool(flags.get("lawful", True)))
+
     def annotations(self, keywords: Sequence[ast.keyword]) -> Annotations:
-        pairs: list[tuple[str, int | float | str | bool]] = []
+        pairs: list[tuple[str, Attribute]] = []
         for keyword in keywords:
             if keyword.arg is not None:
                 pairs.append((keyword.arg, self._annotation_value(keyword.value)))
@@ -128,7 +156,9 @@ class DeclarationParser:
                 self.fail(keyword, 'write key=value, or **{"any key": value}')
         return tuple(pairs)
 
-    def _annotation_value(self, node: ast.expr) -> int | float | str | bool:
+    def _annotation_value(self, node: ast.expr) -> Attribute:
+        if isinstance(node, ast.Tuple):
+            return tuple(self._annotation_value(e) for e in node.elts)
         if isinstance(node, ast.Constant) and isinstance(node.value, (int, float, str)):
             return node.value
         number = self.exprs.number(node)
@@ -138,7 +168,11 @@ class DeclarationParser:
             text = text_of(node.args[0])
             if text in ("inf", "-inf", "nan"):
                 return float(text)
-        self.fail(node, "an annotation is a literal number, text or truth value")
+        self.fail(node, "an annotation is a literal number, text or truth value, or a tuple")
+
+
+def _parts(node: ast.expr) -> list[ast.expr]:
+    return node.elts if isinstance(node, ast.Tuple) else [node]
 
 
 def call_of(node: ast.stmt) -> ast.Call | None:

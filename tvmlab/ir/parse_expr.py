@@ -31,6 +31,7 @@ from .expr import (
     Ramp,
     Scalar,
     Select,
+    Stride,
     Var,
     const,
     const_int,
@@ -268,6 +269,8 @@ def _subscript(p: ExprParser, node: ast.Subscript, like: DType | None) -> Expr:
 
 def _call(p: ExprParser, node: ast.Call, like: DType | None) -> Expr:
     if not isinstance(node.func, ast.Name):
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "stride":
+            return _stride(p, node, node.func)
         p.source.fail(
             node,
             f"{ast.unparse(node.func)}(...) is not a function of the text form",
@@ -291,6 +294,15 @@ def _call(p: ExprParser, node: ast.Call, like: DType | None) -> Expr:
             node.func, f"{name} is not a function of the text form", near_miss(name, _FUNCTIONS)
         )
     return _conversion(p, node, to)
+
+
+def _stride(p: ExprParser, node: ast.Call, function: ast.Attribute) -> Expr:
+    buffer = p.buffer(function.value)
+    (given,) = _arguments(p, "stride", node, 1)
+    axis = p.number(given)
+    if type(axis) is not int or not 0 <= axis < len(buffer.shape):
+        p.source.fail(given, f"{buffer.name} has the dimensions 0 to {len(buffer.shape) - 1}")
+    return Stride(buffer, axis)
 
 
 def _arguments(p: ExprParser, name: str, node: ast.Call, count: int) -> list[ast.expr]:

@@ -13,9 +13,10 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeAlias, Union
 
-from tvmlab.support import ParseError, TvmlabError
+from tvmlab.support import DType, ParseError, TvmlabError
 
 from .expr import TRUE, Buffer, Expr, Scalar, Var, const
+from .parse_call import CallParser
 from .parse_decl import DeclarationParser, call_of, callee, text_of
 from .parse_expr import ExprParser
 from .parse_source import Source, near_miss
@@ -30,6 +31,7 @@ from .stmt import (
     Evaluate,
     For,
     If,
+    Let,
     LoopKind,
     Stmt,
     Store,
@@ -39,7 +41,8 @@ from .stmt import (
 Symbols: TypeAlias = Mapping[str, Union[Var, Buffer, Scalar]]
 
 _LOOP_KINDS: dict[str, LoopKind] = {word: kind for kind, word in LOOP_WORDS.items()}
-_HEAD_WORDS = ("where", "reads", "writes", "annotate")
+_HEAD_WORDS = ("where", "reads", "writes", "annotate", "combine")
+_OPENERS = {"block": "a block", "alloc": "an alloc", "let": "a let", "call": "a call"}
 _BLOCK_FORM = 'a block is written `with block("C", vi=spatial(16, i), vk=reduce(8, k)):`'
 
 
@@ -100,6 +103,7 @@ class _Parser:
         self.exprs = ExprParser(source, named)
         self.decls = DeclarationParser(self.exprs)
         self.fail = source.fail
+        self.calls = CallParser(self.decls, self.suite)
         self._blocks: dict[str, BlockSymbol] = {}
 
     def run(self, read: Callable[[ast.Module], Any]) -> Any:
@@ -139,8 +143,59 @@ class _Parser:
         return Program(function.name, params, self.suite(body), allocs, annotations)
 
     def suite(self, body: Sequence[ast.stmt]) -> Stmt:
-        """A list of statements as one."""
-        return seq([self.stmt(s) for s in body])
+        """A list of statements as one; a name given to a value or storage holds for the rest."""
+        outside = self.exprs.symbols
+        stmts: list[Stmt] = []
+        opened: list[tuple[list[Stmt], Callable[[Stmt], Stmt]]] = []
+        for node in body:
+            binding = self._binding(node)
+            if binding is None:
+                stmts.append(self.stmt(node))
+                continue
+            symbol, wrap = binding
+            self.exprs.symbols = {**self.exprs.symbols, symbol.name: symbol}
+            opened.append((stmts, wrap))
+            stmts = []
+        result = seq(stmts)
+        for before, wrap in reversed(opened):
+            result = seq([*before, wrap(result)])
+        self.exprs.symbols = outside
+        return result
+
+    def _binding(self, node: ast.stmt) -> tuple[Var | Buffer, Callable[[Stmt], Stmt]] | None:
+        """What `x: float32 = value`, `x = value` or `T = alloc(...)` gives a name to."""
+        target = node.targets[0] if isinstance(node, ast.Assign) else None
+        if isinstance(node, ast.AnnAssign):
+            target = node.target
+        if not isinstance(target, ast.Name) or not isinstance(node, (ast.Assign, ast.AnnAssign)):
+            return None
+        if node.value is None:
+            self.fail(node, f"{target.id} has no value", f"write {target.id} = value")
+        if isinstance(self.exprs.symbols.get(target.id), (Var, Buffer)):
+            self.fail(
+                target,
+                f"{target.id} already has a value here, and a name keeps its value",
+                f"use another name, or storage that can change: {target.id} = alloc(float32[()]) "
+                f"and then {target.id}[()] = value",
+            )
+        if isinstance(node.value, ast.Call) and callee(node.value) == "alloc":
+            buffer = self.decls.buffer(node.value, target.id, "alloc")
+            return buffer, lambda body: Alloc(buffer, body)
+        to = self.decls.dtype(node.annotation) if isinstance(node, ast.AnnAssign) else None
+        var, value = self._let(node, target.id, node.value, to)
+        return var, lambda body: Let(var, value, body)
+
+    def _let(
+        self, node: ast.AST, name: str, value: ast.expr, to: DType | None = None
+    ) -> tuple[Var, Expr]:
+        found = self.exprs.expr(value, to)
+        if to is not None and found.dtype != to:
+            self.fail(
+                node,
+                f"{name} is to be {to}, its value is {found.dtype}",
+                f"convert the value: {to}({ast.unparse(value)})",
+            )
+        return Var(name, found.dtype), found
 
     def stmt(self, node: ast.stmt) -> Stmt:
         rule = _RULES.get(type(node))
@@ -185,7 +240,7 @@ class _Parser:
         target = node.targets[0]
         if len(node.targets) != 1 or not isinstance(target, ast.Subscript):
             hint = "write A[i] = value; an intermediate is made by `with alloc(float32[4]) as T:`"
-            self.fail(node, "only an element of a buffer can be assigned to", hint)
+            self.fail(node, "only a name or an element of a buffer can be assigned to", hint)
         buffer, indices, mask = self.exprs.access(target)
         lanes = max((i.dtype.lanes for i in indices), default=1)
         value = self.exprs.expr(node.value, buffer.dtype.with_lanes(lanes))
@@ -199,6 +254,10 @@ class _Parser:
     def evaluate(self, node: ast.Expr) -> Stmt:
         call = call_of(node)
         word = callee(call) if call else None
+        if call is not None and word == "call":
+            return self.calls.invoke(call)
+        if call is not None and word == "barrier":
+            return self.calls.barrier(call)
         if word in (*_HEAD_WORDS, "init"):
             self.fail(
                 node,
@@ -221,7 +280,8 @@ class _Parser:
         if not isinstance(call, ast.Call) or word not in _LOOP_KINDS:
             words = ", ".join(_LOOP_KINDS)
             self.fail(call, f"a loop runs over one of {words}", near_miss(word or "", _LOOP_KINDS))
-        if len(call.args) != 1:
+        tag = self._thread_tag(call) if word == "thread" else ""
+        if len(call.args) != 1 + bool(tag):
             self.fail(
                 call,
                 f"{word} takes one number, how many iterations there are: loops start at 0",
@@ -231,25 +291,45 @@ class _Parser:
         var = Var(node.target.id, extent.dtype)
         with self.scope({var.name: var}):
             body = self.suite(node.body)
-        return For(var, extent, body, _LOOP_KINDS[word], self.decls.annotations(call.keywords))
+        notes = self.decls.annotations(call.keywords)
+        return For(var, extent, body, _LOOP_KINDS[word], notes, tag)
+
+    def _thread_tag(self, call: ast.Call) -> str:
+        tag = text_of(call.args[1]) if len(call.args) == 2 else ""
+        if not tag:
+            self.fail(call, "a thread loop names its axis", 'write thread(128, "threadIdx.x")')
+        return tag
 
     def with_(self, node: ast.With) -> Stmt:
         item = node.items[0]
         call = item.context_expr
         word = callee(call) if isinstance(call, ast.Call) else None
-        if not isinstance(call, ast.Call) or word not in ("block", "alloc") or len(node.items) > 1:
+        if not isinstance(call, ast.Call) or word not in _OPENERS or len(node.items) > 1:
             self.fail(
                 call,
-                "`with` opens a block(...), an alloc(...), or, first in a block, init()",
+                "`with` opens a block(...), an alloc(...), a let(...), a call(...), or, first in "
+                "a block, init()",
                 _BLOCK_FORM,
             )
         if word == "block":
             return self._block(node, call)
+        if word == "call":
+            return self.calls.invoke(call, node.body)
         if not isinstance(item.optional_vars, ast.Name):
-            self.fail(call, "an alloc needs a name", "write `with alloc(float32[4]) as T:`")
+            text = ast.unparse(call)
+            self.fail(call, f"{_OPENERS[word]} needs a name", f"write `with {text} as T:`")
+        if word == "let":
+            return self._nested_let(node, call, item.optional_vars.id)
         buffer = self.decls.buffer(call, item.optional_vars.id, "alloc")
         with self.scope({buffer.name: buffer}):
             return Alloc(buffer, self.suite(node.body))
+
+    def _nested_let(self, node: ast.With, call: ast.Call, name: str) -> Stmt:
+        if len(call.args) != 1 or call.keywords:
+            self.fail(call, "let takes one value", "write `with let(A[i] + 1) as x:`")
+        var, value = self._let(node, name, call.args[0])
+        with self.scope({name: var}):
+            return Let(var, value, self.suite(node.body))
 
     def _block(self, node: ast.With, call: ast.Call) -> Stmt:
         if len(call.args) != 1 or not (name := text_of(call.args[0])):
@@ -261,6 +341,7 @@ class _Parser:
             init = None if init_body is None else self.suite(init_body)
             body = self.suite(rest)
             reads, writes = infer_regions(iters, init, body)
+            combiner = self.decls.combiner(head["combine"]) if "combine" in head else None
             if "reads" in head:
                 reads = self.decls.regions(head["reads"])
             if "writes" in head:
@@ -277,6 +358,7 @@ class _Parser:
             init,
             predicate,
             noted,
+            combiner,
         )
 
     def _split_block(

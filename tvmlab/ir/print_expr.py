@@ -28,6 +28,7 @@ from .expr import (
     Not,
     Ramp,
     Select,
+    Stride,
     Var,
     const,
     const_int,
@@ -79,6 +80,10 @@ class ExprPrinter:
     def texts(self, exprs: Sequence[Expr]) -> str:
         """Expressions joined by commas."""
         return ", ".join(self.text(e) for e in exprs)
+
+    def tuple(self, exprs: Sequence[Expr]) -> str:
+        """Expressions as a tuple of Python."""
+        return f"({self.texts(exprs)}{',' * (len(exprs) == 1)})"
 
     def access(self, buffer: Buffer, indices: Sequence[Expr], mask: Expr | None) -> str:
         """An element of a buffer, as the target of a store."""
@@ -166,6 +171,10 @@ def _load(out: ExprPrinter, e: Load) -> Piece:
     return f"{out.names[e.buffer]}{masked}[{out.joined(e.indices) or '()'}]", ATOM
 
 
+def _stride(out: ExprPrinter, e: Stride) -> Piece:
+    return f"{out.names[e.buffer]}.stride({e.axis})", ATOM
+
+
 def _call(out: ExprPrinter, e: Call) -> Piece:
     usual = CALLS[e.op].result_type(e.args[0].dtype)
     extra = "" if e.dtype == usual else f', dtype="{e.dtype}"'
@@ -191,6 +200,7 @@ _RULES: TypeTable[Callable[[ExprPrinter, Any], Piece]] = TypeTable(
         Select: _select,
         Cast: _cast,
         Load: _load,
+        Stride: _stride,
         Call: _call,
         Ramp: _ramp,
         Broadcast: _broadcast,

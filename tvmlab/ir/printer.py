@@ -7,8 +7,10 @@
 Loops are `range`, `parallel`, `vectorized` or `unrolled`; a block names its iteration variables
 with kind, extent and binding; `where`, `reads`, `writes`, `annotate` and `init` stand at its head.
 What a block reads and writes is printed only where it differs from what its body shows.
-Intermediates of the program are assigned from `alloc(...)` at its top; an `Alloc` statement is a
-`with`.
+Intermediates of the program are assigned from `alloc(...)` at its top. A name for a value,
+`x: float32 = A[i]`, and storage, `T = alloc(float32[4])`, hold for the rest of their suite; where
+they end before it does, they are a `with`. A call of outside code lists what it touches,
+`call("packed:sort", read(A[0:8]), write(B[0:8]), n)`, and what it means as a `def` inside a `with`.
 """
 
 from __future__ import annotations
@@ -26,7 +28,25 @@ from .naming import Names
 from .print_expr import ExprPrinter
 from .program import Param, Program
 from .regions import infer_regions
-from .stmt import Alloc, Annotations, Block, Evaluate, For, If, IterVar, LoopKind, Seq, Stmt, Store
+from .stmt import (
+    Alloc,
+    Annotations,
+    Attribute,
+    Barrier,
+    Block,
+    Combiner,
+    Evaluate,
+    For,
+    If,
+    Invoke,
+    IterVar,
+    Let,
+    LoopKind,
+    Operand,
+    Seq,
+    Stmt,
+    Store,
+)
 from .structural import structural_equal
 from .traverse import Node
 
@@ -37,6 +57,8 @@ LOOP_WORDS: dict[LoopKind, str] = {
     "parallel": "parallel",
     "vectorized": "vectorized",
     "unrolled": "unrolled",
+    "thread": "thread",
+    "virtual": "virtual",
 }
 """How each kind of loop is written."""
 
@@ -63,6 +85,10 @@ def to_text(node: Printable) -> str:
         return ExprPrinter(Names(node)).region(node)
     if isinstance(node, IterVar):
         return f"{node.var.name}={node.kind}({to_text(node.extent)})"
+    if isinstance(node, Operand):
+        return operand_text(ExprPrinter(Names(node)), node)
+    if isinstance(node, Combiner):
+        return combiner_text(ExprPrinter(Names(node)), node)
     return "\n".join(str(line) for line in to_lines(node))
 
 
@@ -80,7 +106,7 @@ def to_lines(node: Program | Stmt, names: Names | None = None) -> list[Line]:
     if isinstance(node, Program):
         printer.program(node)
     else:
-        printer.stmt(node, 0)
+        printer.suite(node, 0)
     return printer.lines
 
 
@@ -124,16 +150,54 @@ class _LinePrinter:
             self.add(f"annotate({_arguments(p.annotations)})", 1, p)
         for buffer in p.allocs:
             self.add(f"{self.names[buffer]} = {self._alloc_call(buffer)}", 1, p)
-        self.stmt(p.body, 1)
+        # What is allocated by an assignment at the top is an intermediate of the program.
+        (self.stmt if isinstance(p.body, Alloc) else self.suite)(p.body, 1)
+
+    def suite(self, s: Stmt, depth: int) -> None:
+        """Print a statement after which its suite ends."""
+        while True:
+            if isinstance(s, Seq) and s.stmts:
+                for child in s.stmts[:-1]:
+                    self.stmt(child, depth)
+                s = s.stmts[-1]
+            elif isinstance(s, Let):
+                value = self.exprs.text(s.value)
+                self.add(f"{self.names[s.var]}: {s.var.dtype} = {value}", depth, s)
+                s = s.body
+            elif isinstance(s, Alloc):
+                self.add(f"{self.names[s.buffer]} = {self._alloc_call(s.buffer)}", depth, s)
+                s = s.body
+            else:
+                self.stmt(s, depth)
+                return
 
     def stmt(self, s: Stmt, depth: int) -> None:
+        """Print a statement that others may follow."""
         _RULES[type(s)](self, s, depth)
 
-    def seq(self, s: Seq, depth: int) -> None:
-        for child in s.stmts:
-            self.stmt(child, depth)
-        if not s.stmts:
-            self.add("pass", depth, s)
+    def empty(self, s: Seq, depth: int) -> None:
+        self.add("pass", depth, s)
+
+    def let(self, s: Let, depth: int) -> None:
+        self.add(f"with let({self.exprs.text(s.value)}) as {self.names[s.var]}:", depth, s)
+        self.suite(s.body, depth + 1)
+
+    def barrier(self, s: Barrier, depth: int) -> None:
+        self.add(f"barrier({_quoted(s.scope)})", depth, s)
+
+    def invoke(self, s: Invoke, depth: int) -> None:
+        parts = [_quoted(s.callee)]
+        for arg in s.args:
+            is_part = isinstance(arg, Operand)
+            parts.append(operand_text(self.exprs, arg) if is_part else self.exprs.text(arg))
+        call = f"call({', '.join(parts)})"
+        if s.meaning is None:
+            self.add(call, depth, s)
+            return
+        self.add(f"with {call}:", depth, s)
+        params = ", ".join(f"{self.names[x]}: {self._param_type(x)}" for x in s.meaning.params)
+        self.add(f"def meaning({params}):", depth + 1, s)
+        self.suite(s.meaning.body, depth + 2)
 
     def store(self, s: Store, depth: int) -> None:
         target = self.exprs.access(s.buffer, s.indices, s.mask)
@@ -144,22 +208,24 @@ class _LinePrinter:
 
     def if_(self, s: If, depth: int, word: str = "if") -> None:
         self.add(f"{word} {self.exprs.text(s.cond)}:", depth, s)
-        self.stmt(s.then, depth + 1)
+        self.suite(s.then, depth + 1)
         if isinstance(s.otherwise, If):
             self.if_(s.otherwise, depth, "elif")
         elif s.otherwise is not None:
             self.add("else:", depth, s)
-            self.stmt(s.otherwise, depth + 1)
+            self.suite(s.otherwise, depth + 1)
 
     def for_(self, s: For, depth: int) -> None:
-        extras = f", {_arguments(s.annotations)}" if s.annotations else ""
+        extras = f", {_quoted(s.thread)}" if s.thread else ""
+        if s.annotations:
+            extras += f", {_arguments(s.annotations)}"
         domain = f"{LOOP_WORDS[s.kind]}({self.exprs.text(s.extent)}{extras})"
         self.add(f"for {self.names[s.var]} in {domain}:", depth, s)
-        self.stmt(s.body, depth + 1)
+        self.suite(s.body, depth + 1)
 
     def alloc(self, s: Alloc, depth: int) -> None:
         self.add(f"with {self._alloc_call(s.buffer)} as {self.names[s.buffer]}:", depth, s)
-        self.stmt(s.body, depth + 1)
+        self.suite(s.body, depth + 1)
 
     def block(self, s: Block, depth: int) -> None:
         parts = [_quoted(self.names[s.symbol])]
@@ -172,10 +238,12 @@ class _LinePrinter:
         self._regions(s, depth + 1)
         if s.annotations:
             self.add(f"annotate({_arguments(s.annotations)})", depth + 1, s)
+        if s.combiner is not None:
+            self.add(combiner_text(self.exprs, s.combiner), depth + 1, s)
         if s.init is not None:
             self.add("with init():", depth + 1, s)
-            self.stmt(s.init, depth + 2)
-        self.stmt(s.body, depth + 1)
+            self.suite(s.init, depth + 2)
+        self.suite(s.body, depth + 1)
 
     def _regions(self, s: Block, depth: int) -> None:
         reads, writes = infer_regions(s.iters, s.init, s.body)
@@ -201,9 +269,12 @@ class _LinePrinter:
 
 
 _RULES: dict[type, Callable[[_LinePrinter, Any, int], None]] = {
-    Seq: _LinePrinter.seq,
+    Seq: _LinePrinter.empty,
     Store: _LinePrinter.store,
     Evaluate: _LinePrinter.evaluate,
+    Let: _LinePrinter.let,
+    Invoke: _LinePrinter.invoke,
+    Barrier: _LinePrinter.barrier,
     If: _LinePrinter.if_,
     For: _LinePrinter.for_,
     Alloc: _LinePrinter.alloc,
@@ -220,7 +291,28 @@ def _arguments(annotations: Annotations) -> str:
     return ", ".join(parts)
 
 
-def _literal(value: float | str | bool) -> str:
+def operand_text(exprs: ExprPrinter, operand: Operand) -> str:
+    """A part of a buffer with what is done to it: `read(A[0:4, i])`."""
+    view = ""
+    if operand.shape or operand.strides:
+        view = f", shape={exprs.tuple(operand.shape)}, strides={exprs.tuple(operand.strides)}"
+    return f"{operand.access}({exprs.region(operand.region)}{view})"
+
+
+def combiner_text(exprs: ExprPrinter, combiner: Combiner) -> str:
+    """How partial results are joined: `combine(lambda a, b: a + b, 0.0)`."""
+    names = ", ".join(exprs.names[v] for v in (*combiner.left, *combiner.right))
+    if len(combiner.results) == len(combiner.identity) == 1:
+        joined, identity = exprs.text(combiner.results[0]), exprs.text(combiner.identity[0])
+    else:
+        joined, identity = exprs.tuple(combiner.results), exprs.tuple(combiner.identity)
+    lawful = "" if combiner.lawful else ", lawful=False"
+    return f"combine(lambda {names}: {joined}, {identity}{lawful})"
+
+
+def _literal(value: Attribute) -> str:
+    if isinstance(value, tuple):
+        return f"({', '.join(map(_literal, value))}{',' * (len(value) == 1)})"
     if isinstance(value, str):
         return _quoted(value)
     if isinstance(value, float) and not math.isfinite(value):

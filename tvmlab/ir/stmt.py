@@ -67,10 +67,21 @@ class Let(Stmt):
 
 @node
 class Operand:
-    """A part of a buffer that a call works on, and how."""
+    """A part of a buffer that a call works on, and how.
+
+    Once memory is flat the region is a range of elements, and `shape` and `strides` (in elements,
+    from the first of the range) say which of them belong to the part; before, both are empty.
+    """
 
     region: Region
     access: Access
+    shape: tuple[Expr, ...] = ()
+    strides: tuple[Expr, ...] = ()
+
+    @property
+    def sizes(self) -> tuple[Expr, ...]:
+        """The shape of the part as the called code sees it."""
+        return self.shape or self.region.extents
 
 
 @node

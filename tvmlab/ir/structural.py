@@ -32,10 +32,27 @@ from .expr import (
     Not,
     Ramp,
     Select,
+    Stride,
     Var,
 )
 from .program import Program
-from .stmt import Alloc, Annotations, Block, Evaluate, For, If, IterVar, Seq, Store
+from .stmt import (
+    Alloc,
+    Annotations,
+    Barrier,
+    Block,
+    Combiner,
+    Evaluate,
+    For,
+    If,
+    Invoke,
+    IterVar,
+    Let,
+    Operand,
+    Procedure,
+    Seq,
+    Store,
+)
 from .traverse import Node
 from .type_table import TypeTable
 
@@ -68,6 +85,15 @@ def structural_key(tree: Comparable) -> tuple[str, ...]:
     Valid as long as the free symbols of the tree are alive.
     """
     return tuple(_Encoder(number_free=False).encode(tree))
+
+
+class _Binding:
+    """An item to write that writes nothing: here the scope of a symbol begins."""
+
+    __slots__ = ("symbol",)
+
+    def __init__(self, symbol: Var) -> None:
+        self.symbol = symbol
 
 
 class _Encoder:
@@ -167,6 +193,11 @@ def _load(out: _Encoder, e: Load) -> None:
     out.reference(e.buffer)
 
 
+def _stride(out: _Encoder, e: Stride) -> None:
+    out.tokens.append(f"stride{e.axis}")
+    out.reference(e.buffer)
+
+
 def _call(out: _Encoder, e: Call) -> None:
     out.tokens.append(f"call:{e.op}:{len(e.args)}{_dtype(e.dtype)}")
     out.push(*e.args)
@@ -206,6 +237,43 @@ def _evaluate(out: _Encoder, s: Evaluate) -> None:
     out.push(s.value)
 
 
+def _let(out: _Encoder, s: Let) -> None:
+    # The value comes first: it does not see the variable.
+    out.tokens.append(f"let{_dtype(s.var.dtype)}")
+    out.push(s.value, _Binding(s.var), s.body)
+
+
+def _binding(out: _Encoder, binding: _Binding) -> None:
+    out.bind(binding.symbol)
+
+
+def _operand(out: _Encoder, o: Operand) -> None:
+    out.tokens.append(f"operand:{o.access}:{len(o.shape)}:{len(o.strides)}")
+    out.push(o.region, *o.shape, *o.strides)
+
+
+def _invoke(out: _Encoder, s: Invoke) -> None:
+    out.tokens.append(f"invoke:{s.callee}:{len(s.args)}:{s.meaning is None}")
+    out.push(*s.args, *(() if s.meaning is None else (s.meaning,)))
+
+
+def _procedure(out: _Encoder, p: Procedure) -> None:
+    out.tokens.append(f"procedure{len(p.params)}")
+    out.push(*_parameters(out, p.params), p.body)
+
+
+def _barrier(out: _Encoder, s: Barrier) -> None:
+    out.tokens.append(f"barrier:{s.scope}")
+
+
+def _combiner(out: _Encoder, c: Combiner) -> None:
+    for var in (*c.left, *c.right):
+        out.bind(var)
+    types = ":".join(_dtype(v.dtype) for v in c.left)
+    out.tokens.append(f"combiner:{types}:{c.lawful}")
+    out.push(*c.results, *c.identity)
+
+
 def _seq(out: _Encoder, s: Seq) -> None:
     out.tokens.append(f"seq{len(s.stmts)}")
     out.push(*s.stmts)
@@ -218,7 +286,8 @@ def _if(out: _Encoder, s: If) -> None:
 
 def _for(out: _Encoder, s: For) -> None:
     out.bind(s.var)
-    out.tokens.append(f"for:{s.kind}{_dtype(s.var.dtype)}{_annotations(s.annotations)}")
+    kind = f"{s.kind}:{s.thread}" if s.thread else s.kind
+    out.tokens.append(f"for:{kind}{_dtype(s.var.dtype)}{_annotations(s.annotations)}")
     out.push(s.extent, s.body)
 
 
@@ -231,23 +300,30 @@ def _block(out: _Encoder, s: Block) -> None:
     sizes = f"{len(s.iters)}:{len(s.reads)}:{len(s.writes)}:{s.init is None}"
     out.tokens.append(f"block#{out.number(s.symbol)}:{sizes}{_annotations(s.annotations)}")
     init = () if s.init is None else (s.init,)
-    out.push(*s.bindings, s.predicate, *s.iters, *s.reads, *s.writes, *init, s.body)
+    joined = () if s.combiner is None else ("combiner", s.combiner)
+    out.push(*s.bindings, s.predicate, *s.iters, *s.reads, *s.writes, *joined, *init, s.body)
 
 
 def _program(out: _Encoder, p: Program) -> None:
     # A program is closed: what it does not declare is numbered like the rest.
     out.number_free = True
     out.tokens.append(f"program{len(p.params)}:{len(p.allocs)}{_annotations(p.annotations)}")
+    definitions = _parameters(out, p.params)
+    for buffer in p.allocs:
+        definitions.extend(out.bind_buffer(buffer))
+    out.push(*definitions, p.body)
+
+
+def _parameters(out: _Encoder, params: Sequence[Var | Buffer]) -> list[object]:
+    """Bind parameters and return the items that define them."""
     definitions: list[object] = []
-    for param in p.params:
+    for param in params:
         if isinstance(param, Buffer):
             definitions.extend(("buffer", *out.bind_buffer(param)))
         else:
             out.bind(param)
             definitions.append(f"scalar{_dtype(param.dtype)}")
-    for buffer in p.allocs:
-        definitions.extend(out.bind_buffer(buffer))
-    out.push(*definitions, p.body)
+    return definitions
 
 
 def _buffer(out: _Encoder, b: Buffer) -> None:
@@ -271,6 +347,7 @@ _RULES: TypeTable[Callable[[_Encoder, Any], None]] = TypeTable(
         Select: _select,
         Cast: _cast,
         Load: _load,
+        Stride: _stride,
         Call: _call,
         Ramp: _ramp,
         Broadcast: _broadcast,
@@ -278,6 +355,13 @@ _RULES: TypeTable[Callable[[_Encoder, Any], None]] = TypeTable(
         IterVar: _iter_var,
         Store: _store,
         Evaluate: _evaluate,
+        Let: _let,
+        _Binding: _binding,
+        Operand: _operand,
+        Invoke: _invoke,
+        Procedure: _procedure,
+        Barrier: _barrier,
+        Combiner: _combiner,
         Seq: _seq,
         If: _if,
         For: _for,

@@ -72,7 +72,7 @@ _CHILD_FIELDS: dict[type, tuple[str, ...]] = {
     Store: ("indices", "value", "mask"),
     Evaluate: ("value",),
     Let: ("value", "body"),
-    Operand: ("region",),
+    Operand: ("region", "shape", "strides"),
     Invoke: ("args",),
     Barrier: (),
     Combiner: ("results", "identity"),

@@ -16,21 +16,40 @@ from typing import Any, Literal, TypeAlias
 
 from tvmlab.support import InternalError, TvmlabError
 
-from .expr import Buffer, Expr, Load, Var, const_int
+from .expr import Buffer, Expr, Load, Stride, Var, const_int
 from .naming import Names
 from .printer import to_lines, to_text
 from .program import Program
 from .regions import infer_regions
-from .stmt import Alloc, Block, BlockSymbol, Evaluate, For, If, Seq, Stmt, Store
+from .stmt import (
+    Alloc,
+    Barrier,
+    Block,
+    BlockSymbol,
+    Evaluate,
+    For,
+    If,
+    Invoke,
+    Let,
+    Operand,
+    Seq,
+    Stmt,
+    Store,
+)
 from .traverse import walk
+from .verify_call import combiner_problems, invoke_problems
 from .verify_expr import expr_problems
 from .verify_region import covered, region_problem
 
 RULES: dict[str, str] = {
     "var-scope": "a variable is used only inside the loop, block or program that binds it",
     "block-closed": "inside a block only its own iteration variables and scalar parameters occur",
-    "loop-var-unique": "each loop has its own variable",
+    "loop-var-unique": "each loop and each name for a value has its own variable",
     "loop-extent": "the extent of a loop is a scalar of the type of its variable, and not negative",
+    "loop-thread": "a thread loop, and no other, names its axis",
+    "barrier-scope": "a barrier is for the memory of one block of threads, or of a warp",
+    "call-form": "a call's parts have the rank of their buffer, and its meaning fits its arguments",
+    "combiner-form": "a combiner has as many variables and identities, of one type, as results",
     "buffer-scope": "a buffer is a parameter, an intermediate of the program, or allocated around",
     "buffer-unique": "a buffer is declared once",
     "buffer-type": "a buffer holds scalars, and its sizes are whole numbers known where it begins",
@@ -46,7 +65,7 @@ RULES: dict[str, str] = {
 }
 """All rules by id."""
 
-Origin: TypeAlias = Literal["param", "loop", "iter", "outside"]
+Origin: TypeAlias = Literal["param", "loop", "let", "iter", "outside"]
 """What bound a variable; `outside` marks a loop around a block, which its body may not use."""
 
 Scope: TypeAlias = Mapping[Var, Origin]
@@ -142,6 +161,36 @@ class _Verifier:
     def evaluate(self, s: Evaluate, scope: Scope) -> None:
         self.expr(s.value, scope, s)
 
+    def let(self, s: Let, scope: Scope) -> None:
+        self.expr(s.value, scope, s)
+        self._bind(s.var, scope, s)
+        self.stmt(s.body, {**scope, s.var: "let"})
+
+    def _bind(self, var: Var, scope: Scope, s: Stmt) -> None:
+        if var in scope or (self._has_blocks and var in self._loop_vars):
+            self.broken("loop-var-unique", f"{self.names[var]} is bound twice", s)
+        self._loop_vars.add(var)
+
+    def invoke(self, s: Invoke, scope: Scope) -> None:
+        for arg in s.args:
+            if not isinstance(arg, Operand):
+                self.expr(arg, scope, s)
+                continue
+            region = arg.region
+            self._use(region.buffer, s)
+            for e in (*region.mins, *region.extents, *arg.shape, *arg.strides):
+                self.expr(e, scope, s)
+        for text in invoke_problems(s):
+            self.broken("call-form", text, s)
+        if s.meaning is not None:
+            inner = Program(s.callee, s.meaning.params, s.meaning.body)
+            self.found.extend(Violation(v.rule, v.text, s) for v in violations(inner))
+
+    def barrier(self, s: Barrier, scope: Scope) -> None:
+        del scope
+        if s.scope not in ("shared", "warp"):
+            self.broken("barrier-scope", f"a barrier for {s.scope!r}", s)
+
     def if_(self, s: If, scope: Scope) -> None:
         self._condition(s.cond, scope, s)
         self.stmt(s.then, scope)
@@ -156,9 +205,10 @@ class _Verifier:
             self.broken("loop-extent", text, s)
         elif (const_int(s.extent) or 0) < 0:
             self.broken("loop-extent", f"the loop {name} has the extent {to_text(s.extent)}", s)
-        if s.var in scope or (self._has_blocks and s.var in self._loop_vars):
-            self.broken("loop-var-unique", f"{name} is the variable of two loops", s)
-        self._loop_vars.add(s.var)
+        self._bind(s.var, scope, s)
+        if (s.kind == "thread") != bool(s.thread):
+            text = f"the {s.kind} loop {name} has the axis {s.thread!r}"
+            self.broken("loop-thread", text, s)
         self._annotations(s.annotations, s)
         self.stmt(s.body, {**scope, s.var: "loop"})
 
@@ -176,7 +226,7 @@ class _Verifier:
         self._annotations(s.annotations, s)
         self._condition(s.predicate, scope, s)
         inside: dict[Var, Origin] = {
-            var: "outside" if origin in ("loop", "outside") else origin
+            var: "outside" if origin in ("loop", "let", "outside") else origin
             for var, origin in scope.items()
         }
         for it, binding in zip(s.iters, s.bindings, strict=True):
@@ -188,6 +238,12 @@ class _Verifier:
             if it.var in scope or inside.get(it.var) == "iter":
                 self.broken("loop-var-unique", f"{it.var.name} is bound twice", s)
             inside[it.var] = "iter"
+        if s.combiner is not None:
+            known: dict[Var, Origin] = {v: "iter" for v in (*s.combiner.left, *s.combiner.right)}
+            for e in (*s.combiner.results, *s.combiner.identity):
+                self.expr(e, {**inside, **known}, s)
+            for text in combiner_problems(s.combiner):
+                self.broken("combiner-form", text, s)
         opaque = not s.iters or any(it.kind == "opaque" for it in s.iters)
         for part in (s.init, s.body):
             if part is None:
@@ -224,7 +280,7 @@ class _Verifier:
                 self.broken("expr-type", text, s)
             if isinstance(node, Var):
                 self._use_var(node, scope, s)
-            elif isinstance(node, Load):
+            elif isinstance(node, (Load, Stride)):
                 self._use(node.buffer, s)
 
     def _use_var(self, var: Var, scope: Scope, s: Program | Stmt) -> None:
@@ -271,6 +327,9 @@ _RULES: dict[type, Callable[[_Verifier, Any, Scope], None]] = {
     Seq: _Verifier.seq,
     Store: _Verifier.store,
     Evaluate: _Verifier.evaluate,
+    Let: _Verifier.let,
+    Invoke: _Verifier.invoke,
+    Barrier: _Verifier.barrier,
     If: _Verifier.if_,
     For: _Verifier.for_,
     Alloc: _Verifier.alloc,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .expr import Binary, Broadcast, Call, Const, Ramp
+from .expr import Binary, Broadcast, Call, Const, Ramp, Stride
 from .op_table import CALLS
 from .traverse import Node
 
@@ -19,6 +19,9 @@ def expr_problems(node: Node) -> Iterator[str]:
         yield from _binary(node)
     elif isinstance(node, Call):
         yield from _call(node)
+    elif isinstance(node, Stride):
+        if not 0 <= node.axis < len(node.buffer.shape):
+            yield f"{node.buffer.name} has no dimension {node.axis}"
     elif isinstance(node, Ramp):
         if not node.base.dtype.is_int or node.base.dtype.lanes != 1:
             yield f"a ramp starts at a {node.base.dtype}, not at one whole number"

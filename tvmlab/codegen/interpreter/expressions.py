@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from tvmlab.ir import (
     Not,
     Ramp,
     Select,
+    Stride,
     Var,
 )
 
@@ -241,6 +243,11 @@ def _vector_load(c: ExprCompiler, e: Load) -> Value:
     return run
 
 
+def _stride(c: ExprCompiler, e: Stride) -> Value:
+    slot, axis = c.slot(e.buffer), e.axis
+    return lambda: prod(slot.dims[axis + 1 :])
+
+
 def _call(c: ExprCompiler, e: Call) -> Value:
     args = tuple(c.expr(a) for a in e.args)
     function = (scalar_call if e.dtype.lanes == 1 else vector_call)(e.op, e.dtype)
@@ -272,6 +279,7 @@ _RULES: dict[type, Callable[[ExprCompiler, Any], Value]] = {
     Select: _select,
     Cast: _cast,
     Load: _load,
+    Stride: _stride,
     Call: _call,
     Ramp: _ramp,
     Broadcast: _broadcast,

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias, Union, cast
 
 import numpy as np
 
-from tvmlab.ir import Buffer, Program, Store, Var, walk
+from tvmlab.ir import Buffer, Program, Var, written_buffers
 from tvmlab.support import RuntimeFailure
 
 from .failure import Fault
@@ -74,7 +74,7 @@ class _Binder:
         for param, argument in pairs:
             if isinstance(param, Var):
                 self._bind_scalar(param, argument)
-        written = {s.buffer for s in walk(self.program.body) if isinstance(s, Store)}
+        written = set(written_buffers(self.program.body))
         for param, argument in pairs:
             if isinstance(param, Buffer):
                 self._bind_array(param, argument, param in written)

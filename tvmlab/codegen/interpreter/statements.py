@@ -14,15 +14,20 @@ from tvmlab.ir import (
     Expr,
     For,
     If,
+    Invoke,
+    Let,
     Load,
     Program,
     Seq,
     Stmt,
     Store,
+    accessed_buffer,
     is_const,
     walk,
+    written_buffers,
 )
 
+from .calls import compile_call
 from .expressions import ExprCompiler
 from .failure import Fault
 from .linear import Value
@@ -119,6 +124,28 @@ class StmtCompiler:
 
         return run
 
+    def let(self, s: Let) -> Action:
+        value, frame = self._guarded(s.value, s), self.exprs.frame
+        place, body = self.exprs.place(s.var), self.stmt(s.body)
+
+        def run() -> None:
+            frame[place] = value()
+            body()
+
+        return run
+
+    def invoke(self, s: Invoke) -> Action:
+        call = compile_call(self.exprs, s, self.stmt)
+
+        def run() -> None:
+            try:
+                call()
+            except Fault as fault:
+                fault.at(s)
+                raise
+
+        return run
+
     def if_(self, s: If) -> Action:
         cond, then = self._guarded(s.cond, s), self.stmt(s.then)
         if s.otherwise is None:
@@ -131,7 +158,7 @@ class StmtCompiler:
         place = self.exprs.place(s.var)
         concurrent = None
         if s.kind in ("parallel", "vectorized"):
-            writes = frozenset(n.buffer for n in walk(s.body) if isinstance(n, Store))
+            writes = frozenset(written_buffers(s.body))
             concurrent = ConcurrentLoop(s.var, s.kind, writes)
             self._keep_private(s)
             self.exprs.concurrent.append(concurrent)
@@ -225,6 +252,8 @@ _RULES: dict[type, Callable[[StmtCompiler, Any], Action]] = {
     Seq: StmtCompiler.seq,
     Store: StmtCompiler.store,
     Evaluate: StmtCompiler.evaluate,
+    Let: StmtCompiler.let,
+    Invoke: StmtCompiler.invoke,
     If: StmtCompiler.if_,
     For: StmtCompiler.for_,
     Alloc: StmtCompiler.alloc,
@@ -237,7 +266,8 @@ def _lanes(s: Store) -> int:
 
 
 def _uses(tree: Stmt) -> Counter[Buffer]:
-    return Counter(n.buffer for n in walk(tree) if isinstance(n, (Load, Store)))
+    found = (accessed_buffer(n) for n in walk(tree))
+    return Counter(buffer for buffer in found if buffer is not None)
 
 
 def _keep_lanes_apart(slot: Slot, offsets: list[int]) -> None:
