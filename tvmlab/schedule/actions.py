@@ -65,6 +65,7 @@ def loop_actions(program: Program, loop: Var) -> list[Action]:
         _asking(program, "peel", {"loop": loop, "first": 1, "last": 0}, ("first", "last")),
         *(_simple(program, name, {"loop": loop}) for name in ("vectorize", "unroll", "parallel")),
     ]
+    actions.append(_simple(program, "blockize", {"loop": loop}))
     if target.kind != "serial":
         actions.append(_simple(program, "serial", {"loop": loop}))
     blocks = list(index.blocks)

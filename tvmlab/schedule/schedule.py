@@ -315,6 +315,9 @@ class Schedule(MemorySteps):
     def rfactor(self, block: BlockLike, loop: LoopLike, factor_axis: int = 0) -> BlockRef:
         return self._block("rfactor", block, loop, factor_axis)
 
+    def blockize(self, loop: LoopLike) -> BlockRef:
+        return self._block("blockize", loop)
+
     def _loops(self, primitive: str, *args: Any) -> list[LoopRef]:
         return [r for r in self.apply(primitive, *args) if isinstance(r, LoopRef)]
 

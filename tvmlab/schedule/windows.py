@@ -29,12 +29,12 @@ from tvmlab.ir import (
     is_thread_loop,
     shares,
     structural_equal,
-    substitute,
 )
 
 from .index import ProgramIndex, accesses
 from .kinds import plain_iters
 from .legality import vars_of
+from .regions import Touch, touches_in_loops
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,16 +75,28 @@ def touched_window(
         loops = index.loops_around(block)
         inner.update({lp.var: lp.extent for lp in loops if lp.var not in fixed})
         executed = index.bounds_around(block).assume(block.predicate)
-        values = dict(zip((it.var for it in block.iters), block.bindings, strict=True))
-        for access in accesses(block):
-            if isinstance(access, kind) and access.buffer is buffer:
-                for place, e in zip(places, access.indices, strict=True):
-                    place.append((simplify(substitute(e, values), executed), executed))
+        for touch in touches_in_loops(block):
+            if touch.buffer is not buffer or not (touch.reads if kind is Load else touch.writes):
+                continue
+            inner.update(touch.loops)
+            there = _inside(executed, touch)
+            for place, low, extent in zip(places, touch.mins, touch.extents, strict=True):
+                ends = [low] if is_const(extent, 1) else [low, low + (extent - 1)]
+                place += [(simplify(end, there), there) for end in ends]
     ranges = Bounds.of(inner)
     running = {v: bound_of(v, ranges) for v in inner}
     return [
         _span(place, size, running, env) for place, size in zip(places, buffer.shape, strict=True)
     ]
+
+
+def _inside(env: Bounds, touch: Touch) -> Bounds:
+    """What is known where an access in the loops of a block's body happens."""
+    for var, extent in touch.loops.items():
+        env = env.bind_loop(var, extent)
+    for condition in touch.conditions:
+        env = env.assume(condition)
+    return env
 
 
 def fixed_vars(index: ProgramIndex, scope: For | None, buffer: Buffer) -> list[Var]:
@@ -226,7 +238,7 @@ def covers(index: ProgramIndex, producer: Block, consumer: Block, buffer: Buffer
     written = touched_window(index, [producer], buffer, Store, scope)
     read = touched_window(index, [consumer], buffer, Load, scope)
     return all(
-        _inside(r, w, size, env) for r, w, size in zip(read, written, buffer.shape, strict=True)
+        _holds(r, w, size, env) for r, w, size in zip(read, written, buffer.shape, strict=True)
     )
 
 
@@ -253,7 +265,7 @@ def _runs_whenever(
     return True
 
 
-def _inside(read: Span, written: Span, size: Expr, env: Bounds) -> bool:
+def _holds(read: Span, written: Span, size: Expr, env: Bounds) -> bool:
     if written.is_whole(size):
         return True
     low = linear_form(simplify(read.min - written.min, env))

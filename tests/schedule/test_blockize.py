@@ -1,0 +1,124 @@
+"""Blocks made of loop nests: their variables and regions, values, and what is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from helpers.schedules import matmul_schedule
+from helpers.steps import after_steps, ramp
+
+from tvmlab import te
+from tvmlab.ir import to_text
+from tvmlab.schedule import RefusedError, Schedule, index_of
+from tvmlab.te import Tensor
+
+
+def product(m: int, n: int, k: int) -> Tensor:
+    a = te.placeholder((m, k), name="A")
+    b = te.placeholder((k, n), name="B")
+    r = te.reduce_axis(k, "k")
+    return te.compute((m, n), lambda i, j: te.sum(a[i, r] * b[r, j], axis=r), name="C")
+
+
+def tile_block(sch: Schedule) -> None:
+    """Tiles of 8 x 16 elements over 4 products each, as one block."""
+    i, j, k = sch.loops("C")
+    xo, yo, xi, yi = sch.tile(i, j, 8, 16)
+    ko, ki = sch.split(k, [None, 4])
+    sch.reorder(xo, yo, ko, xi, yi, ki)
+    assert sch.blockize(xi).name == "C"
+
+
+def test_variables_and_regions_are_those_of_tiles() -> None:
+    sch = matmul_schedule(64, 64, 32)
+    tile_block(sch)
+    (block,) = index_of(sch.program).blocks.values()
+    assert [(it.kind, to_text(it.extent)) for it in block.iters] == [
+        ("spatial", "8"), ("spatial", "4"), ("reduce", "8"),
+    ]  # fmt: skip
+    text = str(sch)
+    assert "writes(C[vi * 8:vi * 8 + 8, vj * 16:vj * 16 + 16])" in text
+    assert "if " not in text
+    assert [lp.name for lp in sch.loops("C")] == ["i_outer", "j_outer", "k_outer"]
+
+
+@pytest.mark.parametrize("shape", [(16, 32, 8), (13, 37, 7)], ids=["exact", "tails"])
+def test_values_stay(shape: tuple[int, int, int]) -> None:
+    m, n, k = shape
+    after_steps(product(m, n, k), tile_block, [ramp(m, k), ramp(k, n)])
+
+
+def test_the_whole_nest_as_one_block() -> None:
+    def steps(sch: Schedule) -> None:
+        sch.blockize(sch.loops("C")[0])
+        assert sch.loops("C") == []
+
+    after_steps(product(5, 6, 7), steps, [ramp(5, 7), ramp(7, 6)])
+
+
+def test_start_values_are_set_apart_before_the_outer_sum() -> None:
+    def steps(sch: Schedule) -> None:
+        tile_block(sch)
+        init = sch.decompose_reduction("C", sch.loops("C")[2])
+        assert len(sch.loops(init)) == 2
+
+    after_steps(product(16, 32, 8), steps, [ramp(16, 8), ramp(8, 32)])
+
+
+def test_a_tile_of_a_window_and_a_tile_that_reads_more() -> None:
+    a = te.placeholder((34,), name="A")
+    c = te.compute((32,), lambda i: a[i] + a[i + 1] + a[i + 2], name="C")
+
+    def steps(sch: Schedule) -> None:
+        _, inner = sch.split(sch.loops("C")[0], [None, 8])
+        sch.blockize(inner)
+        assert "A[vi * 8 + 2:vi * 8 + 2 + 8]" in str(sch)
+
+    after_steps(c, steps, [ramp(34)])
+
+
+def _two_blocks() -> None:
+    a = te.placeholder((8,), name="A")
+    b = te.compute((8,), lambda i: a[i] + 1.0, name="B")
+    sch = Schedule(te.compute((8,), lambda i: b[i] * 2.0, name="C"))
+    i = sch.loops("C")[0]
+    sch.compute_at("B", i)
+    sch.blockize(i)
+
+
+def _divided() -> None:
+    sch = matmul_schedule(8, 8, 8)
+    i, j, _ = sch.loops("C")
+    _, inner = sch.split(sch.fuse(i, j), [None, 3])
+    sch.blockize(inner)
+
+
+def _overlapping() -> None:
+    a = te.placeholder((17,), name="A")
+    b = te.compute((17,), lambda i: a[i] + 1.0, name="B")
+    sch = Schedule(te.compute((16,), lambda i: b[i] * b[i + 1], name="C"))
+    (inner,) = sch.compute_at("B", sch.loops("C")[0])
+    sch.blockize(inner)
+
+
+REFUSALS: list[tuple[Callable[[], None], str, str]] = [
+    (_two_blocks, "blockize.several", "it does not hold one nest with one block, but B, C"),
+    (_divided, "blockize.division", "outer and inner loops meet inside a division"),
+    (_overlapping, "blockize.overlap", "the tiles of 2 begin at i"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("run", "rule", "text"), REFUSALS, ids=[r[1] for r in REFUSALS])
+def test_refusals(run: Callable[[], None], rule: str, text: str) -> None:
+    with pytest.raises(RefusedError) as caught:
+        run()
+    assert caught.value.verdict.rule == rule
+    assert text in str(caught.value)
+
+
+def test_menu_offers_it_for_a_loop() -> None:
+    sch = matmul_schedule(8, 8, 8)
+    action = next(a for a in sch.actions(sch.loops("C")[1]) if a.primitive == "blockize")
+    assert action.verdict
+    assert action.params == ()
