@@ -78,6 +78,18 @@ def test_a_tile_of_a_window_and_a_tile_that_reads_more() -> None:
     after_steps(c, steps, [ramp(34)])
 
 
+def test_loops_that_go_on_past_the_last_tile() -> None:
+    """A tail of the middle loop: of the tiles that loops count, the last has no element."""
+
+    def steps(sch: Schedule) -> None:
+        _, j, _ = sch.loops("C")
+        *_, inner = sch.split(j, [2, None, 3])
+        sch.reorder(sch.loops("C")[4], inner)
+        sch.blockize(inner)
+
+    after_steps(product(4, 7, 10), steps, [ramp(4, 10), ramp(10, 7)])
+
+
 def _two_blocks() -> None:
     a = te.placeholder((8,), name="A")
     b = te.compute((8,), lambda i: a[i] + 1.0, name="B")
@@ -102,9 +114,16 @@ def _overlapping() -> None:
     sch.blockize(inner)
 
 
+def _mixed() -> None:
+    sch = matmul_schedule(8, 8, 8)
+    i, j, k = sch.loops("C")
+    sch.blockize(sch.fuse(i, j, k))
+
+
 REFUSALS: list[tuple[Callable[[], None], str, str]] = [
     (_two_blocks, "blockize.several", "it does not hold one nest with one block, but B, C"),
     (_divided, "blockize.division", "outer and inner loops meet inside a division"),
+    (_mixed, "blockize.mixed", "runs over elements and over the reduction at once"),
     (_overlapping, "blockize.overlap", "the tiles of 2 begin at i"),
 ]  # fmt: skip
 

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from tvmlab.arith import Bounds, simplify
 from tvmlab.ir import (
+    Alloc,
     Block,
     BlockSymbol,
     Buffer,
     Expr,
     For,
+    Let,
     Program,
     Seq,
     Stmt,
@@ -23,8 +25,11 @@ from tvmlab.ir import (
     is_noop,
     logic,
     make_block,
+    replace_buffers,
     seq,
     substitute,
+    transform,
+    walk,
 )
 
 Output: TypeAlias = Var | BlockSymbol
@@ -115,6 +120,26 @@ def remake_block(block: Block, *, body: Stmt, init: Stmt | None) -> Block:
         predicate=block.predicate,
         annotations=block.annotations,
     )
+
+
+def fresh_copy(stmt: Stmt) -> Stmt:
+    """A copy with loops, names for values and inner buffers of its own, to stand beside it."""
+    values: dict[Var, Expr] = {}
+    buffers: dict[Buffer, Buffer] = {}
+    for n in walk(stmt):
+        if isinstance(n, (For, Let)):
+            values[n.var] = replace(n.var)
+        elif isinstance(n, Alloc):
+            buffers[n.buffer] = replace(n.buffer)
+
+    def rename(current: Any) -> Any:
+        if isinstance(current, (For, Let)):
+            return replace(current, var=values[current.var])
+        if isinstance(current, Alloc):
+            return replace(current, buffer=buffers[current.buffer])
+        return current
+
+    return replace_buffers(transform(substitute(stmt, values), rename), buffers)
 
 
 def wrap_loops(loops: Iterable[For], body: Stmt) -> Stmt:

@@ -11,6 +11,7 @@ from tvmlab.arith import (
     bound_of,
     form_to_expr,
     linear_form,
+    prove,
     simplify,
     simplify_stmt,
 )
@@ -33,7 +34,7 @@ from tvmlab.ir import (
     to_text,
 )
 from tvmlab.schedule.index import ProgramIndex, index_of
-from tvmlab.schedule.legality import vars_of
+from tvmlab.schedule.legality import binding_vars, vars_of
 from tvmlab.schedule.regions import block_with_regions
 from tvmlab.schedule.registry import Applied, ParamSpec, primitive
 from tvmlab.schedule.rewrite import replace_stmts
@@ -109,6 +110,14 @@ class _Division:
         self._inner = {lp.var for lp in self._inside}
         self._env = index.bounds_around(block)
         self._outer_env = index.bounds_around(loop)
+        mixed = binding_vars(block, "spatial") & binding_vars(block, "reduce") & self._inner
+        if block.init is not None and mixed:
+            raise unsure(
+                "blockize.mixed",
+                f"cannot make a block of {loop.var.name}: loop {next(iter(mixed)).name} runs over "
+                f"elements and over the reduction at once",
+                subject=loop.var,
+            )
         for lp in self._inside:
             if vars_of(lp.extent):
                 raise unsure(
@@ -126,6 +135,11 @@ class _Division:
         conditions = conjuncts(old.predicate)
         outside = [c for c in conditions if not vars_of(c) & self._inner]
         inside = [self._in_terms_of(c, tiles) for c in conditions if vars_of(c) & self._inner]
+        outside += [
+            b < i.extent
+            for t in tiles
+            if (i := t.iter) is not None and self._may_pass(b := t.binding, i)
+        ]
         iters = [t.iter for t in tiles if t.iter is not None]
         bindings = [t.binding for t in tiles if t.iter is not None]
         ranges = Bounds.of({it.var: it.extent for it in iters})
@@ -145,6 +159,10 @@ class _Division:
             old.combiner,
         )
         return block_with_regions(made)
+
+    def _may_pass(self, binding: Expr, it: IterVar) -> bool:
+        """Whether loops go on to tiles of which no element is computed."""
+        return not prove(binding < it.extent, self._outer_env)
 
     def _init(
         self, init: Stmt, values: dict[Var, Expr], inside: Sequence[Expr], env: Bounds

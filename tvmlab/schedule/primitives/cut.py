@@ -32,7 +32,7 @@ from tvmlab.ir import (
 )
 from tvmlab.schedule.index import ProgramIndex, blocks_in, index_of
 from tvmlab.schedule.legality import vars_of
-from tvmlab.schedule.rewrite import replace_stmts, simplify_predicate
+from tvmlab.schedule.rewrite import fresh_copy, replace_stmts, simplify_predicate
 from tvmlab.schedule.verdict import refuse, unsure
 from tvmlab.support import Namer
 
@@ -113,13 +113,17 @@ class _Cut:
                 symbol,
                 iters,
                 bindings,
-                substitute(block.body, places),
-                init=None if init is None else substitute(init, places),
+                self._text(block.body, part, places),
+                init=None if init is None else self._text(init, part, places),
                 predicate=predicate,
                 annotations=block.annotations,
             ),
             combiner=block.combiner,
         )
+
+    def _text(self, stmt: Stmt, part: Part, places: Mapping[Var, Expr]) -> Stmt:
+        copied = stmt if part.kept else fresh_copy(stmt)
+        return substitute(copied, places)
 
     def _run(self, it: IterVar, old: Expr, binding: Expr, env: Bounds) -> tuple[int, Expr]:
         """First value and number of values, if a variable takes a run of values in the part."""
