@@ -128,11 +128,11 @@ CASES: dict[str, tuple[Run, str, str]] = {
         """
         def f(A: float32[8, 8], C: float32[8, 8]):
             for i in parallel(8):
-                with alloc(float32[8]) as T:
-                    for j in range(8):
-                        T[j] = A[i, j]
-                    for j_1 in range(8):
-                        C[i, j_1] = T[7 - j_1]
+                T = alloc(float32[8])
+                for j in range(8):
+                    T[j] = A[i, j]
+                for j_1 in range(8):
+                    C[i, j_1] = T[7 - j_1]
         """,
     ),
     "a sum over a loop stays outside of it": (
@@ -151,13 +151,13 @@ CASES: dict[str, tuple[Run, str, str]] = {
         """
         def f(A: float32[8, 4], C: float32[8]):
             for i in range(8):
-                with alloc(float32[8], scope="local") as S:
-                    for k in range(4):
-                        with block("S", vi=spatial(8, i), vk=reduce(4, k)):
-                            with init():
-                                S[vi] = 0.0
-                            S[vi] = S[vi] + A[vi, vk]
-                    C[i] = S[i]
+                S = alloc(float32[8], scope="local")
+                for k in range(4):
+                    with block("S", vi=spatial(8, i), vk=reduce(4, k)):
+                        with init():
+                            S[vi] = 0.0
+                        S[vi] = S[vi] + A[vi, vk]
+                C[i] = S[i]
         """,
     ),
     "lanes share their buffer": (
@@ -362,11 +362,11 @@ CASES: dict[str, tuple[Run, str, str]] = {
         """
         def f(A: float32[66], C: float32[64]):
             for i in range(8):
-                with alloc(float32[10]) as T:
-                    for j in range(10):
-                        T[j] = A[i * 8 + j]
-                    for j_1 in range(8):
-                        C[i * 8 + j_1] = T[j_1] + T[j_1 + 2]
+                T = alloc(float32[10])
+                for j in range(10):
+                    T[j] = A[i * 8 + j]
+                for j_1 in range(8):
+                    C[i * 8 + j_1] = T[j_1] + T[j_1 + 2]
         """,
     ),
     "a region that starts below zero is cut": (
@@ -628,9 +628,9 @@ CASES: dict[str, tuple[Run, str, str]] = {
             with alloc(float32[1]) as T:
                 T[0] = A[0]
                 C[0] = T[0]
-            with alloc(float32[1]) as T_1:
-                T_1[0] = A[1]
-                C[1] = T_1[0]
+            T_1 = alloc(float32[1])
+            T_1[0] = A[1]
+            C[1] = T_1[0]
         """,
     ),
     "memory has one dimension": (
@@ -661,11 +661,11 @@ CASES: dict[str, tuple[Run, str, str]] = {
         """
         def f(A: float32[8], C: float32[8]):
             with alloc(float32[4], scope="register") as T_0:
-                with alloc(float32[1], scope="register") as T_4:
-                    T_0[ramp(0, 1, 4)] = A[ramp(4, 1, 4)]
-                    T_4[0] = A[0]
-                    C[ramp(0, 1, 4)] = T_0[ramp(0, 1, 4)]
-                    C[4] = T_4[0]
+                T_4 = alloc(float32[1], scope="register")
+                T_0[ramp(0, 1, 4)] = A[ramp(4, 1, 4)]
+                T_4[0] = A[0]
+                C[ramp(0, 1, 4)] = T_0[ramp(0, 1, 4)]
+                C[4] = T_4[0]
         """,
     ),
     "rows make room for their last vector": (
@@ -681,8 +681,8 @@ CASES: dict[str, tuple[Run, str, str]] = {
         def f(A: float32[2, 3], n: int64):
             with alloc(float32[2, 4]) as T:
                 T.masked(ramp(0, 1, 4) < broadcast(3, 4))[1, ramp(0, 1, 4)] = broadcast(0.0, 4)
-                with alloc(float32[2, 3]) as S:
-                    S[n, 2] = T[0, n]
+                S = alloc(float32[2, 3])
+                S[n, 2] = T[0, n]
         """,
     ),
     "a loop updates registers": (
@@ -696,11 +696,11 @@ CASES: dict[str, tuple[Run, str, str]] = {
         """
         def f(A: float32[64], C: float32[8]):
             for i in range(8):
-                with alloc(float32[1], scope="register") as C_sum:
-                    C_sum[0] = C[i]
-                    for k in range(8):
-                        C_sum[0] = C_sum[0] + A[i * 8 + k]
-                    C[i] = C_sum[0]
+                C_sum = alloc(float32[1], scope="register")
+                C_sum[0] = C[i]
+                for k in range(8):
+                    C_sum[0] = C_sum[0] + A[i * 8 + k]
+                C[i] = C_sum[0]
         """,
     ),
     "elements of a loop that may not run are left alone if it does not": (
@@ -713,11 +713,11 @@ CASES: dict[str, tuple[Run, str, str]] = {
         """
         def f(n: int64, A: float32[n], C: float32[1]):
             if n > 0:
-                with alloc(float32[1], scope="register") as C_sum:
-                    C_sum[0] = C[0]
-                    for k in range(n):
-                        C_sum[0] = C_sum[0] + A[k]
-                    C[0] = C_sum[0]
+                C_sum = alloc(float32[1], scope="register")
+                C_sum[0] = C[0]
+                for k in range(n):
+                    C_sum[0] = C_sum[0] + A[k]
+                C[0] = C_sum[0]
         """,
     ),
 }

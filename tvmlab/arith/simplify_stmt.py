@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import islice
 from typing import Any, cast
 
 from tvmlab.ir import (
     Alloc,
+    Barrier,
     Block,
     Broadcast,
     Const,
@@ -19,12 +21,16 @@ from tvmlab.ir import (
     Expr,
     For,
     If,
+    Invoke,
     IterVar,
+    Let,
+    Load,
     Not,
     Region,
     Seq,
     Stmt,
     Store,
+    Var,
     conjunction,
     conjuncts,
     const,
@@ -34,12 +40,16 @@ from tvmlab.ir import (
     map_children,
     seq,
     substitute,
+    uses_var,
+    walk,
 )
 
 from .bounds import Bounds, bound_of
 from .simplify import simplify
 
 _NOTHING = Seq(())
+_PLAIN_NODES = 16
+"""A name for index arithmetic is kept if the arithmetic is longer than this."""
 
 
 def simplify_stmt(stmt: Stmt, env: Bounds | None = None, *, drop_unit_loops: bool = False) -> Stmt:
@@ -63,6 +73,9 @@ class _Walk:
         self._rules: dict[type, Callable[[Any, Bounds], Stmt]] = {
             Store: self._store,
             Evaluate: self._children,
+            Let: self._let,
+            Invoke: self._children,
+            Barrier: self._children,
             Seq: self._seq,
             If: self._if,
             For: self._for,
@@ -95,6 +108,19 @@ class _Walk:
         if all(new is old for new, old in zip(members, stmt.stmts, strict=True)):
             return stmt
         return seq([member for member in members if not is_noop(member)])
+
+    def _let(self, stmt: Let, env: Bounds) -> Stmt:
+        value = simplify(stmt.value, env)
+        if _is_plain(value) or not uses_var(stmt.body, {stmt.var}):
+            return self.visit(substitute(stmt.body, {stmt.var: value}), env)
+        inside = env
+        if value.dtype.is_int and value.dtype.lanes == 1:
+            inside = env.bind(stmt.var, bound_of(value, env))
+        body = self.visit(stmt.body, inside)
+        if is_noop(body):
+            return _NOTHING
+        same = value is stmt.value and body is stmt.body
+        return stmt if same else Let(stmt.var, value, body)
 
     def _if(self, stmt: If, env: Bounds) -> Stmt:
         cond = simplify(stmt.cond, env)
@@ -157,6 +183,19 @@ class _Walk:
         changes["body"] = self.visit(stmt.body, inside)
         changed = {k: new for k, new in changes.items() if not _unchanged(new, getattr(stmt, k))}
         return replace(stmt, **changed) if changed else stmt
+
+
+def _is_plain(value: Expr) -> bool:
+    """Whether a value had better stand itself where its name does: index arithmetic does.
+
+    There it meets other indices and conditions, and the same arithmetic is done once anyway.
+    """
+    if isinstance(value, (Const, Var)):
+        return True
+    if not value.dtype.is_int or value.dtype.lanes != 1:
+        return False
+    nodes = list(islice(walk(value), _PLAIN_NODES + 1))
+    return len(nodes) <= _PLAIN_NODES and not any(isinstance(n, Load) for n in nodes)
 
 
 def _unchanged(new: Any, old: Any) -> bool:

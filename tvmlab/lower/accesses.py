@@ -13,21 +13,29 @@ from typing import Literal, TypeAlias
 from tvmlab.arith import Bounds, Interval, bound_of
 from tvmlab.ir import (
     Alloc,
+    Barrier,
     Block,
     Buffer,
     Evaluate,
     Expr,
     For,
     If,
+    Invoke,
+    Let,
     Load,
     Node,
     Not,
+    Operand,
     Seq,
     Stmt,
     Store,
+    Stride,
     Var,
+    accessed_buffer,
     conjuncts,
     eq,
+    is_const,
+    seq,
     substitute,
     walk,
 )
@@ -37,12 +45,13 @@ Part: TypeAlias = Literal["plain", "init", "body"]
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """One load or store.
+    """One load or store, or one part of a buffer that a call reads or writes.
 
     Attributes
     ----------
     loops
-        The loops around it, outermost first, those inside the block's body included.
+        The loops around it, outermost first, those inside the block's body included. A part is
+        written as one element under loops of its own, which run over the part.
     conditions
         What holds where it is executed; the conditions of loops are not repeated.
     order
@@ -75,7 +84,10 @@ def accesses_of(stmt: Stmt, buffer: Buffer) -> list[Access]:
 
 def touches(node: Node, buffer: Buffer) -> bool:
     """Whether a buffer is read or written below a node."""
-    return any(isinstance(n, (Load, Store)) and n.buffer is buffer for n in walk(node))
+    return any(
+        accessed_buffer(n) is buffer or (isinstance(n, Stride) and n.buffer is buffer)
+        for n in walk(node)
+    )
 
 
 def loop_intervals(loops: Sequence[For], env: Bounds) -> dict[Var, Interval]:
@@ -105,6 +117,13 @@ class _Place:
         parts = tuple(conjuncts(self.plain(condition)))
         return _Place(self.loops, (*self.conditions, *parts), self.values, self.block, self.part)
 
+    def let(self, var: Var, value: Expr) -> _Place:
+        """Inside a name for a whole number, which may stand in indices."""
+        if not value.dtype.is_int or value.dtype.lanes != 1:
+            return self
+        values = (*self.values, (var, self.plain(value)))
+        return _Place(self.loops, self.conditions, values, self.block, self.part)
+
     def plain(self, e: Expr) -> Expr:
         """The expression in terms of loops."""
         return substitute(e, dict(self.values)) if self.values else e
@@ -122,6 +141,14 @@ class _Collector:
             case Evaluate():
                 self._loads(stmt.value, place)
                 self._order += 1
+            case Let():
+                self._loads(stmt.value, place)
+                self._order += 1
+                self.visit(stmt.body, place.let(stmt.var, stmt.value))
+            case Invoke():
+                self._invoke(stmt, place)
+            case Barrier():
+                pass
             case Seq():
                 for child in stmt.stmts:
                     self.visit(child, place)
@@ -146,6 +173,31 @@ class _Collector:
             place = place.where(stmt.mask)
         self._add(stmt, True, place)
         self._order += 1
+
+    def _invoke(self, stmt: Invoke, place: _Place) -> None:
+        for arg in stmt.args:
+            for e in _operand_exprs(arg) if isinstance(arg, Operand) else (arg,):
+                self._loads(e, place)
+        parts = [arg for arg in stmt.args if isinstance(arg, Operand)]
+        for part in parts:
+            if part.access in ("read", "update", "address"):
+                self._part(part, False, place)
+        for part in parts:
+            if part.access in ("write", "update"):
+                self._part(part, True, place)
+        self._order += 1
+
+    def _part(self, operand: Operand, is_store: bool, place: _Place) -> None:
+        region = operand.region
+        indices: list[Expr] = []
+        for low, extent in zip(region.mins, region.extents, strict=True):
+            if is_const(extent, 1):
+                indices.append(low)
+                continue
+            step = Var("step", extent.dtype)
+            place = place.inside(For(step, place.plain(extent), seq([])))
+            indices.append(low + step)
+        self._add(Load(region.buffer, tuple(indices)), is_store, place)
 
     def _if(self, stmt: If, place: _Place) -> None:
         self._loads(stmt.cond, place)
@@ -191,3 +243,8 @@ class _Collector:
             place.part,
         )
         self.found.append(found)
+
+
+def _operand_exprs(operand: Operand) -> tuple[Expr, ...]:
+    region = operand.region
+    return (*region.mins, *region.extents, *operand.shape, *operand.strides)

@@ -24,8 +24,10 @@ from tvmlab.ir import (
     Expr,
     For,
     If,
+    Let,
     Load,
     Node,
+    Operand,
     Program,
     Ramp,
     Select,
@@ -171,6 +173,13 @@ class _Scan:
                 if branch is not None:
                     self.visit(branch, variables, False)
             return
+        if isinstance(node, Let):
+            self.visit(node.value, variables, sure)
+            self.visit(node.body, variables | {node.var}, sure)
+            return
+        if isinstance(node, Operand):
+            buffer = node.region.buffer
+            self.found.setdefault(buffer, _Accumulator(buffer)).refused = True
         if isinstance(node, Alloc):
             self.local.add(node.buffer)
         for child in children(node):

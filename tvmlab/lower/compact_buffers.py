@@ -21,9 +21,12 @@ from tvmlab.ir import (
     Expr,
     For,
     Load,
+    Operand,
     Program,
+    Region,
     Stmt,
     Store,
+    Stride,
     const,
     const_int,
     is_const,
@@ -93,10 +96,18 @@ def _span(accesses: Sequence[Access], dim: int, env: Bounds) -> _Span:
 
 
 def _shift(node: Any, old: Buffer, new: Buffer, starts: Sequence[Expr]) -> Any:
+    if isinstance(node, Stride) and node.buffer is old:
+        return replace(node, buffer=new)
+    if isinstance(node, Operand) and node.region.buffer is old:
+        region = node.region
+        return replace(node, region=Region(new, _minus(region.mins, starts), region.extents))
     if not isinstance(node, (Load, Store)) or node.buffer is not old:
         return node
-    indices = tuple(
+    return replace(node, buffer=new, indices=_minus(node.indices, starts))
+
+
+def _minus(indices: Sequence[Expr], starts: Sequence[Expr]) -> tuple[Expr, ...]:
+    return tuple(
         index if is_const(start, 0) else index - start
-        for index, start in zip(node.indices, starts, strict=True)
+        for index, start in zip(indices, starts, strict=True)
     )
-    return replace(node, buffer=new, indices=indices)

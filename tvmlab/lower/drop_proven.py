@@ -15,6 +15,7 @@ from tvmlab.ir import (
     Expr,
     For,
     If,
+    Let,
     Select,
     Seq,
     Stmt,
@@ -43,6 +44,11 @@ def drop_proven(stmt: Stmt, env: Bounds) -> Stmt:
         case Alloc():
             body = drop_proven(stmt.body, env)
             return stmt if body is stmt.body else replace(stmt, body=body)
+        case Let():
+            value = transform(stmt.value, lambda n: _select(n, env))
+            body = drop_proven(stmt.body, env)
+            same = value is stmt.value and body is stmt.body
+            return stmt if same else Let(stmt.var, value, body)
         case If():
             return _if(stmt, env)
         case Store():

@@ -18,9 +18,12 @@ from tvmlab.ir import (
     Buffer,
     Expr,
     Load,
+    Operand,
     Program,
     Ramp,
+    Region,
     Store,
+    Stride,
     const,
     const_int,
     transform,
@@ -36,13 +39,17 @@ def flatten_buffers(program: Program) -> Program:
     found = [p for p in program.params if isinstance(p, Buffer)]
     found += [n.buffer for n in walk(program.body) if isinstance(n, Alloc)]
     flat = {b: _flat_buffer(b) for b in [*found, *program.allocs] if len(b.shape) != 1}
-    if not flat:
+    if not flat and not any(isinstance(n, Stride) for n in walk(program.body)):
         return program
 
     def visit(node: Any) -> Any:
         if isinstance(node, (Load, Store)) and node.buffer in flat:
             index = _flat_index(node.indices, node.buffer.shape)
             return replace(node, buffer=flat[node.buffer], indices=(index,))
+        if isinstance(node, Stride):
+            return _strides(node.buffer.shape)[node.axis]
+        if isinstance(node, Operand) and node.region.buffer in flat:
+            return _flat_operand(node, flat[node.region.buffer])
         if isinstance(node, Alloc) and node.buffer in flat:
             return Alloc(flat[node.buffer], node.body)
         return node
@@ -71,6 +78,27 @@ def _flat_index(indices: tuple[Expr, ...], shape: tuple[Expr, ...]) -> Expr:
         else:
             offset = _combine("add", _combine("mul", offset, size), index)
     return offset
+
+
+def _strides(shape: tuple[Expr, ...]) -> tuple[Expr, ...]:
+    """Elements between neighbours along each axis."""
+    found: list[Expr] = []
+    step: Expr = const(1)
+    for size in reversed(shape):
+        found.append(step)
+        step = size if const_int(step) == 1 else size * step
+    return tuple(reversed(found))
+
+
+def _flat_operand(operand: Operand, flat: Buffer) -> Operand:
+    """The part as a run of elements, with the sizes and strides that it had as a box."""
+    region = operand.region
+    strides = _strides(region.buffer.shape)
+    span: Expr = const(1)
+    for extent, stride in zip(region.extents, strides, strict=True):
+        span = span + (extent - 1) * stride
+    first = _flat_index(region.mins, region.buffer.shape)
+    return Operand(Region(flat, (first,), (span,)), operand.access, region.extents, strides)
 
 
 def _combine(op: Any, a: Expr, b: Expr) -> Expr:

@@ -23,6 +23,7 @@ from tvmlab.ir import (
     Expr,
     For,
     If,
+    Let,
     Program,
     Seq,
     Stmt,
@@ -34,6 +35,7 @@ from tvmlab.ir import (
     minimum,
     seq,
     substitute,
+    uses_var,
     walk,
     with_body,
 )
@@ -83,7 +85,7 @@ class _Partition:
                     otherwise = self.visit(otherwise, env, around)
                 same = then is stmt.then and otherwise is stmt.otherwise
                 return stmt if same else If(stmt.cond, then, otherwise)
-            case Alloc():
+            case Alloc() | Let():
                 body = self.visit(stmt.body, env, around)
                 return stmt if body is stmt.body else replace(stmt, body=body)
             case _:
@@ -168,7 +170,7 @@ class _Partition:
             return new
         if isinstance(stmt, Seq) and any(_holds(s, target) for s in stmt.stmts):
             return seq([self._with_part(s, target, new, env, around) for s in stmt.stmts])
-        if isinstance(stmt, Alloc) and _holds(stmt, target):
+        if isinstance(stmt, (Alloc, Let)) and _holds(stmt, target):
             return replace(stmt, body=self._with_part(stmt.body, target, new, env, around))
         return self.visit(stmt, env, around)
 
@@ -177,7 +179,7 @@ def _concerned_part(loop: For) -> Stmt:
     """The smallest part of the body in which all conditions on the loop's variable stand."""
     part = loop.body
     while True:
-        if isinstance(part, Alloc):
+        if isinstance(part, Alloc) or (isinstance(part, Let) and not _value_asks(part, loop.var)):
             part = part.body
             continue
         if isinstance(part, Seq):
@@ -188,6 +190,10 @@ def _concerned_part(loop: For) -> Stmt:
         return part
 
 
+def _value_asks(stmt: Let, var: Var) -> bool:
+    return uses_var(stmt.value, {var}) and asks_about(stmt, var)
+
+
 def _is_cheaper(target: Stmt, body: Stmt) -> bool:
     """Whether to choose between parts in the body: it must save code, and not ask too often."""
     return any(isinstance(n, For) for n in walk(target)) and _weight(target) < _weight(body)
@@ -196,7 +202,7 @@ def _is_cheaper(target: Stmt, body: Stmt) -> bool:
 def _holds(stmt: Stmt, target: Stmt) -> bool:
     if stmt is target:
         return True
-    if isinstance(stmt, Alloc):
+    if isinstance(stmt, (Alloc, Let)):
         return _holds(stmt.body, target)
     return isinstance(stmt, Seq) and any(_holds(s, target) for s in stmt.stmts)
 
@@ -218,7 +224,7 @@ def _weight(stmt: Stmt) -> int:
             extent = const_int(stmt.extent) or 1
             copies = {"unrolled": extent, "vectorized": -(-extent // _LANES)}
             return copies.get(stmt.kind, 1) * _weight(stmt.body)
-        case Alloc():
+        case Alloc() | Let():
             return _weight(stmt.body)
         case _:
             return 1

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from tvmlab.ir import Alloc, Buffer, For, If, Program, Seq, Stmt, seq
+from tvmlab.ir import Alloc, Buffer, For, If, Let, Program, Seq, Stmt, seq
 
 from .accesses import Access, accesses_of, touches
 from .coverage import is_private, touch_distinct
@@ -64,7 +64,7 @@ def _place(stmt: Stmt, buffer: Buffer, enter: set[For]) -> Stmt:
         return seq([*stmt.stmts[:first], inner, *stmt.stmts[last:]])
     if isinstance(stmt, For) and stmt in enter:
         return replace(stmt, body=_place(stmt.body, buffer, enter))
-    if isinstance(stmt, Alloc):
+    if isinstance(stmt, Alloc) or (isinstance(stmt, Let) and not touches(stmt.value, buffer)):
         return replace(stmt, body=_place(stmt.body, buffer, enter))
     if isinstance(stmt, If) and stmt.otherwise is None and not touches(stmt.cond, buffer):
         return replace(stmt, then=_place(stmt.then, buffer, enter))

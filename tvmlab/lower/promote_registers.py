@@ -22,6 +22,7 @@ from tvmlab.ir import (
     Expr,
     For,
     Load,
+    Operand,
     Program,
     Ramp,
     Stmt,
@@ -100,6 +101,8 @@ def _slots(alloc: Alloc) -> set[Slot]:
     """The slots of all accesses; empty if one of them is not known."""
     found: set[Slot] = set()
     for node in walk(alloc.body):
+        if isinstance(node, Operand) and node.region.buffer is alloc.buffer:
+            return set()  # outside code needs an address
         if isinstance(node, (Load, Store)) and node.buffer is alloc.buffer:
             slot = slot_of(node.indices[0]) if len(node.indices) == 1 else None
             if slot is None:

@@ -27,8 +27,8 @@ from tvmlab.ir import (
     Program,
     Seq,
     Stmt,
-    Store,
     Var,
+    accessed_buffer,
     const,
     is_const,
     make_block,
@@ -38,6 +38,7 @@ from tvmlab.ir import (
     uses_var,
     walk,
     with_body,
+    written_buffers,
 )
 from tvmlab.support import Namer
 
@@ -154,14 +155,16 @@ def _starts_at_zero(block: Block, zero: dict[Var, Expr], env: Bounds) -> bool:
 def _shares_buffers(block: Block, loop: For) -> bool:
     """Whether anything but the block touches what the init writes, or writes what it reads."""
     assert block.init is not None
-    written = {n.buffer for n in walk(block.init) if isinstance(n, Store)}
-    read = {n.buffer for n in walk(block.init) if isinstance(n, Load)}
+    written = set(written_buffers(block.init))
+    touched = {accessed_buffer(n) for n in walk(block.init)} - {None}
+    read = touched - written
     for node in _outside_block(loop, block):
-        if isinstance(node, Load) and node.buffer in written:
+        buffer = accessed_buffer(node)
+        if buffer in written or (buffer in read and buffer in written_buffers(node)):
             return True
-        if isinstance(node, Store) and node.buffer in written | read:
-            return True
-    own = {n.buffer for n in walk(block.body) if isinstance(n, Store)}
+    own = set(written_buffers(block.body))
+    if any(isinstance(n, Load) and n.buffer in written for n in walk(block.init)):
+        return True
     return bool(read & (own | written))
 
 

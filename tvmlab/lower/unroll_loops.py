@@ -15,6 +15,7 @@ from tvmlab.ir import (
     Alloc,
     For,
     If,
+    Let,
     Program,
     Seq,
     Stmt,
@@ -64,7 +65,7 @@ class _Unroll:
                 return stmt if body is stmt.body else replace(stmt, body=body)
             case If():
                 return self._if(stmt, env)
-            case Alloc():
+            case Alloc() | Let():
                 body = self.visit(stmt.body, env)
                 return stmt if body is stmt.body else replace(stmt, body=body)
             case _:
@@ -110,7 +111,7 @@ def count_leaves(stmt: Stmt) -> int:
         case If():
             other = 0 if stmt.otherwise is None else count_leaves(stmt.otherwise)
             return count_leaves(stmt.then) + other
-        case For() | Alloc():
+        case For() | Alloc() | Let():
             return count_leaves(stmt.body)
         case _:
             return 1

@@ -14,7 +14,7 @@ order, and says why in an annotation `scalar`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from tvmlab.ir import (
@@ -24,6 +24,8 @@ from tvmlab.ir import (
     Expr,
     For,
     If,
+    Invoke,
+    Let,
     Load,
     Not,
     Program,
@@ -44,6 +46,7 @@ from tvmlab.ir import (
     uses_var,
     walk,
     with_body,
+    written_buffers,
 )
 
 from .conditions import may_divide_by_zero
@@ -124,13 +127,18 @@ class _Vectors:
     """Rewrites the body of one loop for given runs of lanes.
 
     Each store is done for all lanes before the next statement: the iterations of a vectorized loop
-    do not depend on each other, so this order is as good as any.
+    do not depend on each other, so this order is as good as any. `names` are the names for values
+    that differ from lane to lane; inside one there is only one run.
     """
 
-    def __init__(self, var: Var, extent: int, runs: Sequence[Lanes]) -> None:
+    def __init__(
+        self, var: Var, extent: int, runs: Sequence[Lanes], names: Mapping[Var, Var] | None = None
+    ) -> None:
         self._var = var
         self._extent = extent
         self._runs = runs
+        self._names = names or {}
+        self._varying = frozenset((var, *self._names))
 
     def stmt(self, stmt: Stmt, conditions: tuple[Expr, ...]) -> Stmt:
         """The statement for all lanes where the conditions (on the lane) hold."""
@@ -140,21 +148,40 @@ class _Vectors:
             case Seq():
                 return seq([self.stmt(s, conditions) for s in stmt.stmts])
             case For():
-                if uses_var(stmt.extent, {self._var}):
+                if uses_var(stmt.extent, self._varying):
                     raise NotVectorizable(
                         f"the extent of {stmt.var.name} differs from lane to lane"
                     )
                 return replace(stmt, body=self.stmt(stmt.body, conditions))
             case If():
                 return self._if(stmt, conditions)
+            case Let():
+                return self._let(stmt, conditions)
             case Alloc():
                 raise NotVectorizable(f"{stmt.buffer.name} is allocated inside it")
+            case Invoke():
+                raise NotVectorizable(f"{stmt.callee} is called inside it")
             case _:
                 raise NotVectorizable("a call inside it is made for its effect")
 
+    def _let(self, stmt: Let, conditions: tuple[Expr, ...]) -> Stmt:
+        guarded = self._may_be_empty(conditions) and bool(loads_of(stmt.value))
+        if not guarded and not uses_var(stmt.value, self._varying):
+            return replace(stmt, body=self.stmt(stmt.body, conditions))
+        return seq([self._let_run(stmt, run, conditions) for run in self._runs])
+
+    def _let_run(self, stmt: Let, run: Lanes, conditions: tuple[Expr, ...]) -> Stmt:
+        """A name for the values of one run of lanes; what follows is done for this run."""
+        if run.count == 1:
+            return self._single(stmt, run, conditions)
+        value = self._value(stmt.value, run, conditions)
+        wide = Var(stmt.var.name, value.dtype)
+        inner = _Vectors(self._var, self._extent, [run], {**self._names, stmt.var: wide})
+        return Let(wide, value, inner.stmt(stmt.body, conditions))
+
     def _if(self, stmt: If, conditions: tuple[Expr, ...]) -> Stmt:
         self._refuse_changing_condition(stmt)
-        if not uses_var(stmt.cond, {self._var}):
+        if not uses_var(stmt.cond, self._varying):
             otherwise = stmt.otherwise
             if otherwise is not None:
                 otherwise = self.stmt(otherwise, conditions)
@@ -163,49 +190,66 @@ class _Vectors:
             then = self.stmt(stmt.then, (*conditions, stmt.cond))
             return seq([then, self.stmt(stmt.otherwise, (*conditions, Not(stmt.cond)))])
         parts = conjuncts(stmt.cond)
-        shared = [c for c in parts if not uses_var(c, {self._var})]
-        own = [c for c in parts if uses_var(c, {self._var})]
+        shared = [c for c in parts if not uses_var(c, self._varying)]
+        own = [c for c in parts if uses_var(c, self._varying)]
         inner = self.stmt(stmt.then, (*conditions, *own))
         if len(own) == 1 and not conditions:
-            some = any_lane_condition(own[0], self._var, self._extent)
+            some = self._some_lane(own[0])
             shared += [] if some is None else [some]
         return If(conjunction(shared), inner) if shared else inner
 
     def _refuse_changing_condition(self, stmt: If) -> None:
         """A mask is made anew for each statement, so none of them may change it."""
         read = {load.buffer for load in loads_of(stmt.cond)}
-        if read & {n.buffer for n in walk(stmt) if isinstance(n, Store)}:
+        if read & set(written_buffers(stmt)):
             raise NotVectorizable("a condition reads what is written under it")
 
     def _store(self, stmt: Store, run: Lanes, conditions: tuple[Expr, ...]) -> Stmt:
-        if not any(uses_var(i, {self._var}) for i in stmt.indices):
+        if not any(uses_var(i, self._varying) for i in stmt.indices):
             raise NotVectorizable(f"all lanes write the same element of {stmt.buffer.name}")
         if stmt.mask is not None:
             conditions = (*conditions, stmt.mask)
         if run.count == 1:
-            scalar = substitute(replace(stmt, mask=None), {self._var: run.start})
-            cond = substitute(conjunction(conditions), {self._var: run.start})
-            return If(cond, scalar) if conditions else scalar
+            return self._single(replace(stmt, mask=None), run, conditions)
+        value = self._value(stmt.value, run, conditions)
         mask = self._mask(run, conditions)
-        widener = Widener(run, mask, guarded=self._may_be_empty(conditions))
-        value = widener.vector(stmt.value)
-        if mask is not None and _may_trap(stmt.value):
-            zero = Broadcast(const(0, stmt.value.dtype), run.count)
-            value = Select(mask, value, zero)
-        return Store(stmt.buffer, widener.indices(stmt.indices), value, mask)
+        return Store(stmt.buffer, self._widener(run, conditions).indices(stmt.indices), value, mask)
+
+    def _single(self, stmt: Stmt, run: Lanes, conditions: tuple[Expr, ...]) -> Stmt:
+        """A statement for a run of one lane: nothing becomes wide."""
+        scalar = substitute(stmt, {self._var: run.start})
+        cond = substitute(conjunction(conditions), {self._var: run.start})
+        return If(cond, scalar) if conditions else scalar
+
+    def _value(self, value: Expr, run: Lanes, conditions: tuple[Expr, ...]) -> Expr:
+        mask = self._mask(run, conditions)
+        wide = self._widener(run, conditions).vector(value)
+        if mask is None or not _may_trap(value):
+            return wide
+        return Select(mask, wide, Broadcast(const(0, value.dtype), run.count))
+
+    def _widener(self, run: Lanes, conditions: tuple[Expr, ...]) -> Widener:
+        mask = self._mask(run, conditions)
+        return Widener(run, mask, self._may_be_empty(conditions), self._names)
 
     def _mask(self, run: Lanes, conditions: tuple[Expr, ...]) -> Expr | None:
         mask = run.mask()
         for condition in conditions:
-            wide = Widener(run, mask).vector(condition)
+            wide = Widener(run, mask, names=self._names).vector(condition)
             mask = wide if mask is None else logic("and", mask, wide)
         return mask
 
     def _may_be_empty(self, conditions: tuple[Expr, ...]) -> bool:
         """Whether the conditions may hold in no lane of the loop (one is asked for before)."""
         if len(conditions) == 1:
-            return any_lane_condition(conditions[0], self._var, self._extent) is None
+            return self._some_lane(conditions[0]) is None
         return bool(conditions)
+
+    def _some_lane(self, condition: Expr) -> Expr | None:
+        """A scalar condition for any lane fulfilling this one, if that is simple to say."""
+        if uses_var(condition, set(self._names)):
+            return None
+        return any_lane_condition(condition, self._var, self._extent)
 
 
 def _may_trap(value: Expr) -> bool:

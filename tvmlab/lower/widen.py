@@ -8,7 +8,7 @@ What does not depend on the lane stays scalar as long as possible.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -67,14 +67,23 @@ class Widener:
         The lanes in which the statement takes place: only they may read memory.
     guarded
         Whether scalar loads need the mask too, because it may be false in all lanes.
+    names
+        Names for values that differ from lane to lane, with the name of the vector of each.
     """
 
-    def __init__(self, lanes: Lanes, mask: Expr | None = None, guarded: bool = False) -> None:
+    def __init__(
+        self,
+        lanes: Lanes,
+        mask: Expr | None = None,
+        guarded: bool = False,
+        names: Mapping[Var, Var] | None = None,
+    ) -> None:
         self._lanes = lanes
         self._mask = mask
         self._guarded = guarded
+        self._names = names or {}
         self._env = Bounds()
-        self._var = frozenset((lanes.var,))
+        self._var = frozenset((lanes.var, *self._names))
 
     def vector(self, e: Expr) -> Expr:
         """The expression for all lanes, as a vector even if they are all equal."""
@@ -98,7 +107,8 @@ class Widener:
         return _RULES[type(e)](self, e)
 
     def var(self, e: Var) -> Expr:
-        del e
+        if e is not self._lanes.var:
+            return self._names[e]
         start = self._lanes.start
         return Ramp(start, const(1, start.dtype), self._lanes.count)
 
