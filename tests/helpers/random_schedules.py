@@ -50,8 +50,13 @@ def _arguments(action: Action, rng: np.random.Generator) -> dict[str, Any]:
     for spec in action.params:
         if spec.kind == "int" and args.get(spec.name) is not None:
             args[spec.name] = int(rng.integers(0, 6))
-        if spec.kind == "ints" and rng.integers(2):
+        if spec.name in ("points",) and rng.integers(2):
             args[spec.name] = sorted({int(n) for n in rng.integers(1, 8, size=rng.integers(1, 3))})
+        if spec.name == "stages":
+            count = len(action.args["stages"])
+            args["stages"] = [int(n) for n in rng.integers(0, 3, count)]
+            order = [int(n) for n in np.argsort(rng.random(count))]
+            args["order"] = order if rng.integers(2) else None
         if spec.kind == "mapping":
             args[spec.name] = random_map(rng, len(args[spec.name].params))
         if spec.name == "pad_value" and rng.integers(2):

@@ -96,6 +96,11 @@ def _sum_filled(s: Schedule) -> None:
     s.transform_layout("C", s.program.allocs[-1], "lambda i, j: [i, j // 3, j % 3]", 0)
 
 
+def _move_partial(s: Schedule) -> None:
+    s.transform_block_layout("B", "lambda i, j: [i, j // 3, j % 3]")
+    s.compute_at("B", s.loops("C")[0])
+
+
 def _split_first(s: Schedule) -> None:
     s.split(s.loops("B")[0], [None, 2])
     s.transform_block_layout("B", "lambda i, j: [j, i]")
@@ -108,6 +113,7 @@ def _split_first(s: Schedule) -> None:
         (_on_chain("B", "B", "lambda i, j: [i + j]"), "transform_layout.not-one-to-one"),
         (_on_chain("B", "B", "lambda i, j: [i - j, j]"), "transform_layout.range"),
         (_on_chain("C", "A", "lambda i, j: [j, i]"), "transform_layout.not-touched"),
+        (_move_partial, "compute_at.partial-domain"),
         (_split_first, "transform_block_layout.loops"),
         (
             lambda s: s.transform_block_layout("B", "lambda i, j: [i]"),

@@ -25,6 +25,7 @@ from .hoist_conditions import hoist_conditions
 from .options import LowerOptions, VectorUnit
 from .pad_rows import pad_rows
 from .partition_loops import partition_loops
+from .pipeline_loops import pipeline_loops
 from .place_allocations import place_allocations
 from .promote_registers import promote_registers
 from .separate_init import separate_init
@@ -102,6 +103,11 @@ PIPELINE: tuple[Pass, ...] = (
         "compact_buffers",
         "an intermediate needs only the part that is touched while it lives",
         lambda p, _: compact_buffers(p),
+    ),
+    Pass(
+        "pipeline_loops",
+        "pipelined loops overlap: the next iteration's values are fetched during this one",
+        lambda p, _: pipeline_loops(p),
     ),
     Pass(
         "hoist_conditions",

@@ -25,6 +25,7 @@ from tvmlab.ir import (
 
 from .index import ProgramIndex, accesses, blocks_in
 from .kinds import block_kind
+from .notes import require_unheld
 from .verdict import refuse, unsure
 
 _VERBS = {"parallel": "parallelize"}
@@ -50,7 +51,8 @@ def binding_vars(block: Block, kind: str) -> set[Var]:
 
 
 def require_serial(loop: For, primitive: str) -> None:
-    """Refuse to restructure a loop that already has a kind of its own."""
+    """Refuse to restructure a loop that already has a kind or a plan of its own."""
+    require_unheld(loop, primitive)
     if loop.kind != "serial":
         raise refuse(
             f"{primitive}.annotated",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 from tvmlab.arith import IndexMapLike
@@ -35,3 +36,11 @@ class MemorySteps:
     def transform_block_layout(self, block: BlockLike, mapping: IndexMapLike) -> list[LoopRef]:
         found = self.apply("transform_block_layout", block, mapping)
         return [ref for ref in found if isinstance(ref, LoopRef)]
+
+    def software_pipeline(
+        self, loop: LoopLike, stages: Sequence[int], order: Sequence[int] | None = None
+    ) -> None:
+        self.apply("software_pipeline", loop, stages, order)
+
+    def double_buffer(self, block: BlockLike) -> None:
+        self.apply("double_buffer", block)

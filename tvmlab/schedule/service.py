@@ -13,6 +13,7 @@ from typing import Any
 from tvmlab.ir import Program
 
 from .independence import require_loops_still_independent
+from .pipelining import require_pipelines_lawful
 from .registry import PRIMITIVES, Applied
 from .rewrite import Output
 from .threads import Asked, require_lawful_threads
@@ -36,6 +37,7 @@ def attempt(program: Program, primitive: str, args: Mapping[str, Any]) -> Attemp
             require_loops_still_independent(applied.program, primitive)
         if primitive not in ("bind", "set_scope"):
             require_lawful_threads(applied.program, Asked(primitive, f"{primitive} here"))
+        require_pipelines_lawful(applied.program, primitive)
         return Attempt(ALLOWED, applied)
     except RefusedError as refusal:
         verdict = refusal.verdict

@@ -13,6 +13,7 @@ from . import (
     layout,
     loops,
     peel,
+    pipeline,
     rfactor,
     tile,
 )
@@ -29,6 +30,7 @@ __all__ = [
     "layout",
     "loops",
     "peel",
+    "pipeline",
     "rfactor",
     "tile",
 ]

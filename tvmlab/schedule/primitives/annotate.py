@@ -8,6 +8,7 @@ from tvmlab.ir import For, LoopKind, Program, Var, const_int, walk
 from tvmlab.schedule.independence import require_independent
 from tvmlab.schedule.index import ProgramIndex, index_of
 from tvmlab.schedule.legality import require_const_extent, verb
+from tvmlab.schedule.notes import require_unheld
 from tvmlab.schedule.registry import Applied, ParamSpec, primitive
 from tvmlab.schedule.rewrite import replace_stmts
 from tvmlab.schedule.verdict import Fix, refuse
@@ -132,6 +133,7 @@ def _set_kind(program: Program, loop: For, kind: LoopKind) -> Applied:
 
 
 def _require_serial_for(loop: For, primitive: str) -> None:
+    require_unheld(loop, primitive)
     if loop.kind != "serial":
         raise refuse(
             f"{primitive}.annotated",

@@ -23,6 +23,7 @@ from tvmlab.schedule.coverage import require_covered_consumers, require_covered_
 from tvmlab.schedule.index import ProgramIndex, accesses, index_of
 from tvmlab.schedule.kinds import block_kind, plain_iters, single_store
 from tvmlab.schedule.legality import binding_vars, sole_writer, vars_of, written_buffer
+from tvmlab.schedule.notes import PARTIAL, note_of
 from tvmlab.schedule.registry import Applied, ParamSpec, primitive
 from tvmlab.schedule.rewrite import insert_at, remove_stmt
 from tvmlab.schedule.verdict import refuse, unsure
@@ -85,6 +86,7 @@ def _require_movable_producer(index: ProgramIndex, producer: Block, target: For)
             subject=producer.symbol,
         )
     sole_writer(index, buffer, producer, "compute_at")
+    _require_whole_domain(producer, loop, "compute_at")
     if block_kind(producer) == "opaque":
         raise unsure(
             "compute_at.opaque",
@@ -93,6 +95,16 @@ def _require_movable_producer(index: ProgramIndex, producer: Block, target: For)
         )
     _refuse_vector_scope(index, target, name, "compute_at")
     return buffer
+
+
+def _require_whole_domain(block: Block, loop: str, primitive: str) -> None:
+    if note_of(block, PARTIAL) is not None:
+        raise unsure(
+            f"{primitive}.partial-domain",
+            f"cannot compute {block.name} at {loop}: transform_block_layout has left values of its "
+            f"variables out, and which of them a loop would run was not worked out; move it first",
+            subject=block.symbol,
+        )
 
 
 def _refuse_vector_scope(index: ProgramIndex, target: For, name: str, primitive: str) -> None:
@@ -202,6 +214,7 @@ def _require_movable_consumer(index: ProgramIndex, consumer: Block, target: For)
             f"cannot compute {name} at {loop}: only element-wise blocks can follow their producer",
             subject=consumer.symbol,
         )
+    _require_whole_domain(consumer, loop, "reverse_compute_at")
     _refuse_vector_scope(index, target, name, "reverse_compute_at")
     producers = [p for p in index.producers_of(consumer) if index.is_under(p, target)]
     if not producers:

@@ -27,6 +27,7 @@ from tvmlab.schedule.coverage import require_covered_consumers, require_covered_
 from tvmlab.schedule.index import ProgramIndex, accesses, index_of
 from tvmlab.schedule.kinds import plain_iters
 from tvmlab.schedule.legality import written_buffer
+from tvmlab.schedule.notes import PARTIAL, note_of
 from tvmlab.schedule.registry import Applied, ParamSpec, primitive
 from tvmlab.schedule.rewrite import insert_at, remake_block, replace_stmts, with_alloc
 from tvmlab.schedule.verdict import refuse
@@ -151,11 +152,15 @@ def _require_no_holes(index: ProgramIndex, buffer: Buffer, block: Block, primiti
         for a in accesses(w)
         if isinstance(a, Store) and a.buffer is buffer
     ]
-    if any(plain_iters(store.indices) is not None for _, store in stores):
+    if any(
+        plain_iters(store.indices) is not None and note_of(writer, PARTIAL) is None
+        for writer, store in stores
+    ):
         return
     for writer, store in stores:
         loops = [(it.var, it.extent) for it in writer.iters]
-        if detect_iter_map(store.indices, loops, buffer.shape).surjective:
+        mapping = detect_iter_map(store.indices, loops, buffer.shape)
+        if mapping.surjective and note_of(writer, PARTIAL) is None:
             return
     if stores:
         raise refuse(

@@ -45,6 +45,7 @@ from tvmlab.schedule.layouts import (
     own_loops,
 )
 from tvmlab.schedule.legality import sole_writer
+from tvmlab.schedule.notes import PARTIAL, with_note
 from tvmlab.schedule.registry import Applied, ParamSpec, primitive
 from tvmlab.schedule.rewrite import remake_block, replace_stmts
 from tvmlab.schedule.verdict import RefusedError, refuse, unsure
@@ -290,6 +291,8 @@ def transform_block_layout(program: Program, block: BlockSymbol, mapping: IndexM
     init = None if target.init is None else transform(substitute(target.init, back), visit)
     bare = replace(target, iters=(), bindings=())
     inside = conjunction(layout.inverse.inside)
+    if layout.inverse.inside:
+        bare = with_note(bare, PARTIAL, True)
     nest, loops = nest_over(
         remake_block(bare, body=body, init=init), new_iters(layout, kinds), inside
     )

@@ -17,6 +17,7 @@ from tvmlab.schedule.legality import (
     require_ordinary_blocks,
     require_serial,
 )
+from tvmlab.schedule.notes import require_unheld
 from tvmlab.schedule.registry import Applied, ParamSpec, primitive
 from tvmlab.schedule.repeats import runs_once
 from tvmlab.schedule.rewrite import rebind, replace_stmts
@@ -190,6 +191,8 @@ def reorder(program: Program, loops: Sequence[Var]) -> Applied:
     wanted = [next(order) if loop in chosen else loop for loop in chain]
     if wanted == chain:
         return Applied(program)
+    for loop in chain:
+        require_unheld(loop, "reorder")
     _require_rectangular(chain, "reorder")
     for block in require_ordinary_blocks(chain[-1], "reorder", loops[0]):
         _require_sums_run_once(index, block, chain[0])
