@@ -323,14 +323,17 @@ def test_refusal(run: Callable[[], object], rule: str, text: str) -> None:
     assert text in str(caught.value)
 
 
-def test_order_that_cannot_be_proved_is_unknown() -> None:
+def test_a_start_value_that_would_be_set_too_late() -> None:
     sch = Schedule(matmul())
     i, j, k = sch.loops("C")
     sch.reorder(k, i, j)
     outer, inner = sch.split(sch.fuse(k, i), [None, 3])
     verdict = sch.check("reorder", inner, outer)
-    assert (verdict.status, verdict.rule) == ("unknown", "reorder.mixed")
-    assert "the start value might be set too late" in verdict.reason
+    assert (verdict.status, verdict.rule) == ("refused", "reorder.dependence")
+    assert str(verdict.witness) == (
+        "k_i_fused_outer=0, k_i_fused_inner=1 writes C[1, 0], "
+        "which k_i_fused_outer=3, k_i_fused_inner=0 reads"
+    )
 
 
 def test_refusal_shows_the_nest_with_the_loop_marked() -> None:
@@ -355,9 +358,10 @@ def test_refused_step_changes_nothing() -> None:
 def test_witness_and_fix_of_a_parallel_reduction() -> None:
     sch = Schedule(matmul())
     verdict = sch.check("parallel", sch.loops("C")[2])
-    assert verdict.witness == "k=0 and k=1 both update C[0, 0]"
-    (fix,) = verdict.fixes
+    assert str(verdict.witness) == "k=0 and k=1 both update C[0, 0]"
+    fix, parts = verdict.fixes
     assert fix.title == "parallelize i instead, which is a spatial loop"
+    assert parts.title.startswith("rfactor k")
     sch.apply_fix(fix)
     assert sch.loops("C")[0].kind == "parallel"
 

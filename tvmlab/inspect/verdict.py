@@ -45,6 +45,6 @@ def verdict_report(verdict: Verdict, token: FixToken | None = None) -> VerdictRe
         verdict.status,
         verdict.rule,
         verdict.reason,
-        verdict.witness,
+        str(verdict.witness) if verdict.witness else None,
         tuple(FixReport(f.title, token(f) if token else "") for f in verdict.fixes),
     )

@@ -25,7 +25,7 @@ def require_covered_reads(
     block = index.blocks[reader]
     subject = moved or reader
     for buffer in {a.buffer: None for a in accesses(block) if isinstance(a, Load)}:
-        for writer in _completing_writers(index, block, [*index.writers.get(buffer, [])]):
+        for writer in completing_writers(index, block, [*index.writers.get(buffer, [])]):
             before = index.position[writer] < index.position[block]
             if not before or not covers(index, writer, block, buffer):
                 raise refuse(
@@ -43,7 +43,7 @@ def require_covered_consumers(program: Program, writer: BlockSymbol, primitive: 
         require_covered_reads(program, reader.symbol, primitive, moved=writer)
 
 
-def _completing_writers(index: ProgramIndex, block: Block, writers: list[Block]) -> list[Block]:
+def completing_writers(index: ProgramIndex, block: Block, writers: list[Block]) -> list[Block]:
     """The writers that finish a buffer: of a start value and its sum, the sum alone."""
     others = [w for w in writers if w is not block]
     last = max((index.position[w] for w in others), default=0)

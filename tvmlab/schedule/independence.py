@@ -6,15 +6,21 @@ never is, and a refusal names two iterations that clash and a loop on which the 
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 
-from tvmlab.ir import Block, Buffer, For, Program, Store, const_int
+from tvmlab.ir import Block, Buffer, For, Program, const_int
 
+from .assumptions import INDEPENDENT, is_assumed
+from .dataflow import flows_within, is_dataflow
+from .dependence import Conflict, find_conflict, side_by_side
+from .fixes import side_by_side_fixes
 from .index import ProgramIndex, index_of
-from .kinds import single_store
-from .legality import binding_vars, require_const_extent, require_ordinary_blocks, verb
+from .kinds import final_stores
+from .legality import binding_vars, verb
 from .repeats import injective_inside
 from .verdict import Fix, RefusedError, refuse, unsure
+from .witness import Iteration, Witness
 
 
 def require_independent(
@@ -38,17 +44,14 @@ def require_independent(
     exempt
         Blocks whose iterations need not be looked at.
     """
-    for block in require_ordinary_blocks(loop, primitive, loop.var):
-        store = single_store(block)
-        assert store is not None
-        if block in exempt:
-            continue
-        if private_copies and is_private(index, store.buffer, loop):
-            continue
-        if loop.var in binding_vars(block, "reduce"):
-            fixes = _spatial_alternatives(index, loop, block, primitive) if look_for_fixes else ()
-            raise _reduction_race(loop, block, store, primitive, fixes)
-        _require_distinct_elements(index, loop, block, store, primitive)
+    if is_assumed(loop.annotations, INDEPENDENT) or const_int(loop.extent) == 1:
+        return
+    asked = _Asked(index, loop, primitive, private_copies, look_for_fixes, tuple(exempt))
+    if is_dataflow(index, loop):
+        for block in asked.blocks:
+            asked.require_distinct_stores(block)
+    else:
+        asked.require_no_conflict(asked.blocks)
 
 
 def require_loops_still_independent(program: Program, primitive: str) -> None:
@@ -86,76 +89,118 @@ def is_private(index: ProgramIndex, buffer: Buffer, loop: For) -> bool:
     return all(index.is_under(user, loop) for user in users)
 
 
-def _reduction_race(
-    loop: For, block: Block, store: Store, primitive: str, fixes: tuple[Fix, ...]
-) -> RefusedError:
-    place = ", ".join("0" for _ in store.indices)
-    name = loop.var.name
-    clash = "run side by side" if primitive == "parallel" else "sit in the lanes of one vector"
-    witness = f"{name}=0 and {name}=1 both update {store.buffer.name}[{place}]"
-    return refuse(
-        f"{primitive}.reduction",
-        f"cannot {verb(primitive)} {name}: it is a reduction loop of block {block.name}, so two of "
-        f"its iterations add into the same element and must not {clash}",
-        witness=witness,
-        fixes=fixes,
-        subject=loop.var,
-    )
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """One question: may the iterations of this loop run side by side?"""
 
+    index: ProgramIndex
+    loop: For
+    primitive: str
+    private_copies: bool
+    look_for_fixes: bool
+    exempt: tuple[Block, ...]
 
-def _spatial_alternatives(
-    index: ProgramIndex, loop: For, block: Block, primitive: str
-) -> tuple[Fix, ...]:
-    """The same primitive on a spatial loop of the block, where that is possible."""
-    spatial = binding_vars(block, "spatial")
-    candidates = [lp for lp in index.loops_around(block) if lp.var in spatial]
-    if primitive == "vectorize":
-        candidates = candidates[::-1]
-    for other in candidates:
-        if other.kind != "serial" or other is loop:
-            continue
-        try:
-            require_independent(
-                index,
-                other,
-                primitive,
-                private_copies=primitive == "parallel",
-                look_for_fixes=False,
+    @property
+    def blocks(self) -> list[Block]:
+        return [b for b in self.index.blocks_under(self.loop) if b not in self.exempt]
+
+    @property
+    def subject(self) -> str:
+        return f"cannot {verb(self.primitive)} {self.loop.var.name}"
+
+    def require_distinct_stores(self, block: Block) -> None:
+        """The structural rule for one block of a nest in which values do not cross iterations."""
+        loop, written = self.loop, [s.buffer for s in final_stores(block)]
+        if self.private_copies and all(is_private(self.index, b, loop) for b in written):
+            return
+        if loop.var in binding_vars(block, "reduce"):
+            raise self._race(block, self._reduction_witness(block))
+        if loop.var not in binding_vars(block, "spatial"):
+            raise refuse(
+                f"{self.primitive}.same-element",
+                f"{self.subject}: block {block.name} does not depend on {loop.var.name}, so every "
+                f"iteration would write the same elements of {written[0].name}",
+                witness=replace(self._reduction_witness(block), kind="output"),
+                subject=loop.var,
             )
-            if primitive == "vectorize":
-                require_const_extent(other, primitive)
-        except RefusedError:
-            continue
-        title = f"{verb(primitive)} {other.var.name} instead, which is a spatial loop"
-        return (Fix(title, ((primitive, {"loop": other.var}),)),)
-    return ()
+        if not self._stores_differ(block):
+            self.require_no_conflict([block])
 
+    def _stores_differ(self, block: Block) -> bool:
+        """Whether different iterations of the loop surely store to different elements."""
+        spatial, reducing = binding_vars(block, "spatial"), binding_vars(block, "reduce")
+        around = self.index.loops_around(block)
+        # Iterations of loops further out run one after another: only these loops can clash.
+        inner = [lp for lp in around[around.index(self.loop) :] if lp.var in spatial]
+        bound = [
+            (it, b)
+            for it, b in zip(block.iters, block.bindings, strict=True)
+            if it.kind == "spatial"
+        ]
+        return not (spatial & reducing) and injective_inside(self.index, block, bound, inner)
 
-def _require_distinct_elements(
-    index: ProgramIndex, loop: For, block: Block, store: Store, primitive: str
-) -> None:
-    spatial, reducing = binding_vars(block, "spatial"), binding_vars(block, "reduce")
-    name, extent = loop.var.name, const_int(loop.extent)
-    if extent == 1:
-        return
-    if loop.var not in spatial:
-        raise refuse(
-            f"{primitive}.same-element",
-            f"cannot {verb(primitive)} {name}: block {block.name} does not depend on {name}, so "
-            f"every iteration would write the same elements of {store.buffer.name}",
-            witness=f"{name}=0 and {name}=1 write the same element of {store.buffer.name}",
-            subject=loop.var,
-        )
-    around = index.loops_around(block)
-    inner = [lp for lp in around[around.index(loop) :] if lp.var in spatial]
-    bound = [
-        (it, b) for it, b in zip(block.iters, block.bindings, strict=True) if it.kind == "spatial"
-    ]
-    # Iterations of loops further out run one after another: only these loops can clash.
-    if (spatial & reducing) or not injective_inside(index, block, bound, inner):
+    def require_no_conflict(self, blocks: Sequence[Block]) -> None:
+        """The exact rule: no element is written in one iteration and touched in another."""
+        index, loop = self.index, self.loop
+        private = [
+            b
+            for b in (index.program.allocs if self.private_copies else ())
+            if is_private(index, b, loop) and flows_within(index, loop, b)
+        ]
+        orders = side_by_side(index, loop)
+        conflict = find_conflict(index, blocks, orders, free_sums=False, skip=private)
+        if conflict is None:
+            return
+        name = loop.var.name
+        if conflict.certainty == "sure":
+            assert conflict.witness is not None
+            if conflict.witness.kind == "update" and conflict.first is conflict.second:
+                raise self._race(conflict.first, conflict.witness)
+            raise refuse(
+                f"{self.primitive}.dependence",
+                f"{self.subject}: its iterations need each other's values or overwrite them, so "
+                f"they must run one after another",
+                witness=conflict.witness,
+                fixes=self._fixes(conflict.first),
+                subject=loop.var,
+            )
         raise unsure(
-            f"{primitive}.overlap",
-            f"cannot {verb(primitive)} {name}: it could not be shown that its iterations write "
-            f"different elements of {store.buffer.name} in block {block.name}",
+            f"{self.primitive}.overlap",
+            f"{self.subject}: it could not be shown that its iterations touch different elements "
+            f"of {conflict.buffer.name} in {_blocks_text(conflict)}; if you know that they do, say "
+            f'so with sch.assume("independent", {name})',
+            witness=conflict.witness,
             subject=loop.var,
         )
+
+    def _race(self, block: Block, witness: Witness) -> RefusedError:
+        if self.primitive == "parallel":
+            clash = "run side by side"
+        else:
+            clash = "sit in the lanes of one vector"
+        return refuse(
+            f"{self.primitive}.reduction",
+            f"{self.subject}: it is a reduction loop of block {block.name}, so two of its "
+            f"iterations add into the same element and must not {clash}",
+            witness=witness,
+            fixes=self._fixes(block),
+            subject=self.loop.var,
+        )
+
+    def _reduction_witness(self, block: Block) -> Witness:
+        store = final_stores(block)[0]
+        loops = {lp.var.name: 0 for lp in self.index.loops_around(block)}
+        first = Iteration(block.name, loops)
+        second = Iteration(block.name, {**loops, self.loop.var.name: 1})
+        return Witness(first, second, store.buffer.name, (0,) * len(store.indices), "update")
+
+    def _fixes(self, block: Block) -> tuple[Fix, ...]:
+        if not self.look_for_fixes:
+            return ()
+        return side_by_side_fixes(self.index, self.loop, block, self.primitive)
+
+
+def _blocks_text(conflict: Conflict) -> str:
+    if conflict.first is conflict.second:
+        return f"block {conflict.first.name}"
+    return f"blocks {conflict.first.name} and {conflict.second.name}"

@@ -15,6 +15,7 @@ from tvmlab.ir import (
     Buffer,
     For,
     Load,
+    Operand,
     Program,
     Seq,
     Stmt,
@@ -22,6 +23,7 @@ from tvmlab.ir import (
     Var,
     child_stmts,
     walk,
+    written_buffers,
 )
 
 
@@ -52,11 +54,16 @@ class ProgramIndex:
             self._note_accesses(stmt)
 
     def _note_accesses(self, block: Block) -> None:
-        found = accesses(block)
-        for buffer in {n.buffer: None for n in found if isinstance(n, Store)}:
+        roots = [block.body] if block.init is None else [block.init, block.body]
+        nodes = [n for root in roots for n in walk(root)]
+        for buffer in dict.fromkeys(b for root in roots for b in written_buffers(root)):
             self.writers.setdefault(buffer, []).append(block)
-        for buffer in {n.buffer: None for n in found if isinstance(n, Load)}:
+        for buffer in dict.fromkeys(n.buffer for n in nodes if isinstance(n, Load)):
             self.readers.setdefault(buffer, []).append(block)
+        for operand in (n for n in nodes if isinstance(n, Operand)):
+            readers = self.readers.setdefault(operand.region.buffer, [])
+            if operand.access in ("read", "update") and block not in readers:
+                readers.append(block)
 
     def loops_around(self, stmt: Stmt) -> list[For]:
         """The loops that enclose a statement, outermost first."""
@@ -89,6 +96,10 @@ class ProgramIndex:
     def blocks_under(self, stmt: Stmt) -> list[Block]:
         """All blocks in a statement, in order."""
         return list(blocks_in(stmt))
+
+    def users(self, buffer: Buffer) -> list[Block]:
+        """Blocks that write or read a buffer."""
+        return [*self.writers.get(buffer, []), *self.readers.get(buffer, [])]
 
     def consumers(self, buffer: Buffer) -> list[Block]:
         """Blocks that read a buffer and do not also write it."""

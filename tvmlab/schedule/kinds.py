@@ -1,19 +1,38 @@
 """What kind of work a block does: the structural half of the legality service.
 
-- *complete*: every iteration writes its own element from values that are final;
+- *complete*: every iteration writes its own elements from values that are final;
 - *reduction*: iterations that share their spatial values combine into one element by an
   associative and commutative operation, so their order is free (floating-point sums may round
   differently);
-- *opaque*: anything else; its order is kept.
+- *opaque*: anything else; its order is kept, or dependences are looked at one by one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Literal, TypeAlias
 from weakref import WeakKeyDictionary
 
-from tvmlab.ir import Binary, Block, Expr, Load, Logic, Select, Store, Var, structural_equal, walk
+from tvmlab.arith import detect_iter_map
+from tvmlab.ir import (
+    Binary,
+    Block,
+    Buffer,
+    Expr,
+    Let,
+    Load,
+    Logic,
+    Select,
+    Stmt,
+    Store,
+    Var,
+    child_stmts,
+    const_int,
+    structural_equal,
+    walk,
+)
+
+from .assumptions import ASSOCIATIVE, is_assumed
 
 BlockKind: TypeAlias = Literal["complete", "reduction", "opaque"]
 
@@ -34,59 +53,125 @@ def single_store(block: Block) -> Store | None:
     return block.body if isinstance(block.body, Store) else None
 
 
+def final_stores(block: Block) -> list[Store]:
+    """The stores of a body that only names values and then stores them; else none."""
+    body = block.body
+    while isinstance(body, Let):
+        body = body.body
+    members = child_stmts(body)
+    stores = [s for s in members if isinstance(s, Store)]
+    return stores if len(stores) == len(members) else []
+
+
 def plain_iters(indices: Sequence[Expr]) -> list[Var] | None:
     """The indices as variables if each is a different plain variable, else None."""
     found = [i for i in indices if isinstance(i, Var)]
     return found if len(found) == len(indices) == len(set(found)) else None
 
 
-def _decide(block: Block) -> BlockKind:
+def reducer_of(block: Block) -> Hashable:
+    """What tells the operation of a reduction from others; None for other blocks."""
+    if block_kind(block) != "reduction":
+        return None
+    if block.combiner is not None:
+        return block.combiner
     store = single_store(block)
-    if store is None or any(it.kind == "opaque" for it in block.iters):
-        return "opaque"
-    reads_own = any(isinstance(n, Load) and n.buffer is store.buffer for n in walk(store))
-    reduces = {it.var for it in block.iters if it.kind == "reduce"}
-    if not reduces and block.init is None:
-        return "opaque" if reads_own else "complete"
-    if any(v in reduces for index in store.indices for v in walk(index)):
-        return "opaque"
-    if block.init is not None and not _init_matches(block.init, store):
-        return "opaque"
-    return "reduction" if _is_combination(store.value, store) else "opaque"
+    if is_assumed(block.annotations, ASSOCIATIVE) or store is None:
+        return block.symbol
+    return _operation(store.value)
 
 
-def _init_matches(init: object, store: Store) -> bool:
-    return (
-        isinstance(init, Store)
-        and init.buffer is store.buffer
-        and _same_place(init.indices, store.indices)
-        and not any(isinstance(n, Load) for n in walk(init.value))
-    )
-
-
-def _is_combination(value: Expr, store: Store) -> bool:
-    """Whether a value is `own element (op) something that does not read the buffer`."""
-    if isinstance(value, Select):
-        kept = _is_own(value.otherwise, store) and not _reads(value.cond, store)
-        return kept and _is_combination(value.then, store)
-    if isinstance(value, Logic) or (isinstance(value, Binary) and value.op in _COMBINERS):
-        for own, other in ((value.a, value.b), (value.b, value.a)):
-            if _is_own(own, store):
-                return not _reads(other, store)
-    return False
-
-
-def _is_own(e: Expr, store: Store) -> bool:
-    return (
-        isinstance(e, Load) and e.buffer is store.buffer and _same_place(e.indices, store.indices)
-    )
-
-
-def _reads(e: Expr, store: Store) -> bool:
-    return any(isinstance(n, Load) and n.buffer is store.buffer for n in walk(e))
-
-
-def _same_place(a: Sequence[Expr], b: Sequence[Expr]) -> bool:
+def same_place(a: Sequence[Expr], b: Sequence[Expr]) -> bool:
+    """Whether two accesses have the same indices."""
     return all(x is y for x, y in zip(a, b, strict=True)) or all(
         structural_equal(x, y) for x, y in zip(a, b, strict=True)
     )
+
+
+def _decide(block: Block) -> BlockKind:
+    stores = final_stores(block)
+    written = {s.buffer for s in stores}
+    if not stores or len(written) != len(stores):
+        return "opaque"
+    if any(it.kind == "opaque" for it in block.iters):
+        return "opaque"
+    if not all(_own_element(block, s) for s in stores):
+        return "opaque"
+    reduces = any(it.kind == "reduce" for it in block.iters)
+    if not reduces and block.init is None:
+        return "opaque" if _reads(block.body, written) else "complete"
+    if block.init is not None and not _init_matches(block.init, stores):
+        return "opaque"
+    return "reduction" if _combines(block, stores, written) else "opaque"
+
+
+def _own_element(block: Block, store: Store) -> bool:
+    """Whether iterations with different spatial values store to different elements."""
+    spatial = [it for it in block.iters if it.kind == "spatial" and const_int(it.extent) != 1]
+    reduced = {it.var for it in block.iters if it.kind == "reduce"}
+    if any(v in reduced for index in store.indices for v in walk(index)):
+        return False
+    plain = {i for i in store.indices if isinstance(i, Var)}
+    if all(it.var in plain for it in spatial):
+        return True
+    axes = [(it.var, it.extent) for it in spatial]
+    return detect_iter_map(store.indices, axes, store.buffer.shape).injective
+
+
+def _init_matches(init: Stmt, stores: Sequence[Store]) -> bool:
+    members = child_stmts(init)
+    places = {s.buffer: s.indices for s in stores}
+    return len(members) == len(stores) and all(
+        isinstance(s, Store)
+        and s.buffer in places
+        and same_place(s.indices, places[s.buffer])
+        and not any(isinstance(n, Load) for n in walk(s.value))
+        for s in members
+    )
+
+
+def _combines(block: Block, stores: Sequence[Store], written: set[Buffer]) -> bool:
+    if block.combiner is not None:
+        lawful = block.combiner.lawful or is_assumed(block.annotations, ASSOCIATIVE)
+        return lawful and _reads_own_only(block, stores, written)
+    if is_assumed(block.annotations, ASSOCIATIVE):
+        return _reads_own_only(block, stores, written)
+    return len(stores) == 1 and _operation(stores[0].value, stores[0]) is not None
+
+
+def _reads_own_only(block: Block, stores: Sequence[Store], written: set[Buffer]) -> bool:
+    places = {s.buffer: s.indices for s in stores}
+    return all(
+        same_place(n.indices, places[n.buffer])
+        for n in walk(block.body)
+        if isinstance(n, Load) and n.buffer in written
+    )
+
+
+def _operation(value: Expr, store: Store | None = None) -> str | None:
+    """The operation of `own element (op) something that does not read the buffer`.
+
+    Without `store`, the value is known to be of that form.
+    """
+    if isinstance(value, Select):
+        if store is None or (
+            _is_own(value.otherwise, store) and not _reads(value.cond, {store.buffer})
+        ):
+            return _operation(value.then, store)
+        return None
+    if not isinstance(value, Logic) and not (isinstance(value, Binary) and value.op in _COMBINERS):
+        return None
+    if store is None:
+        return value.op
+    for own, other in ((value.a, value.b), (value.b, value.a)):
+        if _is_own(own, store):
+            return None if _reads(other, {store.buffer}) else value.op
+    return None
+
+
+def _is_own(e: Expr, store: Store) -> bool:
+    return isinstance(e, Load) and e.buffer is store.buffer and same_place(e.indices, store.indices)
+
+
+def _reads(e: Expr | Stmt, buffers: set[Buffer]) -> bool:
+    return any(isinstance(n, Load) and n.buffer in buffers for n in walk(e))

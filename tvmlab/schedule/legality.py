@@ -1,7 +1,7 @@
 """The small structural rules that several primitives share. Each raises a refusal with its rule id.
 
-These rules answer in microseconds from the kinds of blocks and from how loops bind iteration
-variables. Exact dependences (for opaque blocks) are not guessed here: such blocks keep their order.
+These rules answer in microseconds from how loops stand and bind iteration variables. What they
+cannot decide is asked of `dependence`.
 """
 
 from __future__ import annotations
@@ -24,9 +24,8 @@ from tvmlab.ir import (
 )
 
 from .index import ProgramIndex, accesses, blocks_in
-from .kinds import block_kind
 from .notes import require_unheld
-from .verdict import refuse, unsure
+from .verdict import refuse
 
 _VERBS = {"parallel": "parallelize"}
 
@@ -73,21 +72,6 @@ def require_const_extent(loop: For, primitive: str) -> int:
             subject=loop.var,
         )
     return extent
-
-
-def require_ordinary_blocks(stmt: Stmt, primitive: str, loop: Var) -> list[Block]:
-    """The blocks under a statement; refuse if the order of one must be kept."""
-    blocks = list(blocks_in(stmt))
-    for block in blocks:
-        if block_kind(block) == "opaque":
-            raise unsure(
-                f"{primitive}.opaque",
-                f"cannot {verb(primitive)} {loop.name}: block {block.name} is neither element-wise "
-                f"nor a reduction by an associative operation, so the order of its iterations is "
-                f"kept",
-                subject=loop,
-            )
-    return blocks
 
 
 def require_chain(index: ProgramIndex, loops: Sequence[For], primitive: str) -> list[For]:

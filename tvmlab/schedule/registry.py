@@ -13,7 +13,7 @@ from .rewrite import Output
 
 ParamKind = Literal[
     "loop", "loops", "block", "buffer", "factors", "int", "ints", "choice", "scope", "name",
-    "mapping", "value", "bool",
+    "mapping", "value", "bool", "subject",
 ]  # fmt: skip
 Propose = Callable[..., Iterable[dict[str, Any]]]
 """`propose(index, subject)`: good arguments, besides the subject, for a menu to start from."""
@@ -26,7 +26,8 @@ class ParamSpec:
     `kind` says what it takes: "loop" and "block" references, "loops" (several, in order), a
     "buffer" by name, split "factors", a whole number ("int") or several ("ints"), one of a fixed
     "choice", a memory "scope", a "name" that the primitive looks up, a "mapping" of indices, a
-    plain "value" (number, text, truth value, or a list of such), or "bool".
+    plain "value" (number, text, truth value, or a list of such), "bool", or a "subject" (a loop, a
+    block, or nothing).
     """
 
     name: str

@@ -98,6 +98,8 @@ def _convert(schedule: Owner, primitive: Primitive, spec: ParamSpec, value: Any)
         return resolve_buffer(schedule, value, what)
     if spec.kind == "factors":
         return _factors(what, value)
+    if spec.kind == "subject":
+        return _subject(schedule, value, what)
     if spec.kind in ("int", "ints", "name"):
         return _plain(spec, what, value)
     if spec.kind == "scope" and isinstance(value, str) and value.startswith("accel."):
@@ -220,6 +222,14 @@ def _factors(what: str, value: Any) -> tuple[int | None, ...]:
             hint="for example sch.split(i, [None, 16])",
         )
     return factors
+
+
+def _subject(schedule: Owner, value: Any, what: str) -> Var | BlockSymbol | None:
+    if value is None:
+        return None
+    if isinstance(value, (LoopRef, Var)):
+        return resolve_loop(schedule, value, what)
+    return resolve_block(schedule, value, what)
 
 
 def _plain(spec: ParamSpec, what: str, value: Any) -> int | str | tuple[int, ...] | None:

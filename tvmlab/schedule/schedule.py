@@ -27,6 +27,7 @@ from .rewrite import Output
 from .service import Attempt, attempt, fill_outputs
 from .trace import Instruction, Step, Trace, read_json
 from .verdict import Fix, RefusedError, Verdict
+from .wrap import with_blocks
 
 __all__ = ["Schedule"]
 
@@ -53,7 +54,7 @@ class Schedule(MemorySteps):
         name: str | None = None,
     ) -> None:
         if isinstance(source, Program):
-            program = source
+            program = with_blocks(source)
         else:
             program = create_program(source, args=args, name=name)
         self.history = History(program)
@@ -260,6 +261,12 @@ class Schedule(MemorySteps):
 
     def reorder(self, *loops: LoopLike) -> None:
         self.apply("reorder", *loops)
+
+    def skew(self, outer: LoopLike, inner: LoopLike, factor: int = 1) -> LoopRef:
+        return self._loops("skew", outer, inner, factor)[0]
+
+    def assume(self, fact: str, subject: LoopLike | BlockLike | None = None) -> None:
+        self.apply("assume", fact, subject)
 
     def tile(self, x: LoopLike, y: LoopLike, fx: int, fy: int) -> list[LoopRef]:
         return self._loops("tile", x, y, fx, fy)

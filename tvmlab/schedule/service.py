@@ -6,18 +6,24 @@ the verdict, so the menu, the drag preview and the step itself can never disagre
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import itertools
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from tvmlab.ir import Program
+from tvmlab.support import items_of
 
+from .dataflow import require_settled
 from .independence import require_loops_still_independent
 from .pipelining import require_pipelines_lawful
 from .registry import PRIMITIVES, Applied
 from .rewrite import Output
 from .threads import Asked, require_lawful_threads
 from .verdict import ALLOWED, Fix, RefusedError, Verdict
+
+MAX_FIXES = 3
+"""More ways out than this are not looked for: the first proposals are the nearest ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,24 +38,39 @@ class Attempt:
 def attempt(program: Program, primitive: str, args: Mapping[str, Any]) -> Attempt:
     """Try a primitive; fixes of a refusal are kept only if they work on this program."""
     try:
-        applied = PRIMITIVES[primitive].run(program, **args)
-        if PRIMITIVES[primitive].moves_blocks:
-            require_loops_still_independent(applied.program, primitive)
-        if primitive not in ("bind", "set_scope"):
-            require_lawful_threads(applied.program, Asked(primitive, f"{primitive} here"))
-        require_pipelines_lawful(applied.program, primitive)
-        return Attempt(ALLOWED, applied)
+        return Attempt(ALLOWED, _run(program, primitive, args))
     except RefusedError as refusal:
-        verdict = refusal.verdict
-        working = tuple(f for f in verdict.fixes if _works(program, f))
-        return Attempt(replace(verdict, fixes=working), None, refusal.subject)
+        fixes = tuple(itertools.islice(_working(program, refusal.verdict.fixes), MAX_FIXES))
+        return Attempt(replace(refusal.verdict, fixes=fixes), None, refusal.subject)
+
+
+def _run(program: Program, primitive: str, args: Mapping[str, Any]) -> Applied:
+    spec = PRIMITIVES[primitive]
+    if spec.moves_blocks:
+        require_settled(program, primitive, args)
+    applied = spec.run(program, **args)
+    if spec.moves_blocks:
+        require_loops_still_independent(applied.program, primitive)
+    if primitive not in ("bind", "set_scope"):
+        require_lawful_threads(applied.program, Asked(primitive, f"{primitive} here"))
+    require_pipelines_lawful(applied.program, primitive)
+    return applied
+
+
+def _working(program: Program, fixes: Iterable[Fix]) -> Iterator[Fix]:
+    """The fixes that work, of each group the first."""
+    taken: set[str] = set()
+    for fix in fixes:
+        if fix.group not in taken and _works(program, fix):
+            yield fix
+            taken |= {fix.group} - {""}
 
 
 def _works(program: Program, fix: Fix) -> bool:
     outputs: list[Output] = []
     for name, args in fix.steps:
         try:
-            applied = PRIMITIVES[name].run(program, **fill_outputs(args, outputs))
+            applied = _run(program, name, fill_outputs(args, outputs))
         except RefusedError:
             return False
         program = applied.program
@@ -59,7 +80,11 @@ def _works(program: Program, fix: Fix) -> bool:
 
 def fill_outputs(args: Mapping[str, Any], outputs: list[Output]) -> dict[str, Any]:
     """The arguments of a fix's step, with "$n" replaced by the n-th output of its steps so far."""
-    return {
-        name: outputs[int(value[1:])] if isinstance(value, str) and value.startswith("$") else value
-        for name, value in args.items()
-    }
+
+    def fill(value: Any) -> Any:
+        if isinstance(value, str) and value.startswith("$"):
+            return outputs[int(value[1:])]
+        items = items_of(value)
+        return value if items is None else tuple(fill(item) for item in items)
+
+    return {name: fill(value) for name, value in args.items()}

@@ -176,7 +176,10 @@ def _loops_in(values: Iterable[object]) -> Iterator[Var]:
 
 def _python_line(instruction: Instruction, schedule: str) -> str:
     positional: list[str] = []
-    for value in instruction.args.values():
+    values = list(instruction.args.values())
+    while values and values[-1] is None:
+        values.pop()  # Parameters at the end that were left out.
+    for value in values:
         items = items_of(value)
         if items and all(isinstance(item, _Name) for item in items):
             positional += [_python(item) for item in items]

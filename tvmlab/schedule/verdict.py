@@ -7,6 +7,8 @@ from typing import Any, Literal
 
 from tvmlab.support import ScheduleError
 
+from .witness import Witness
+
 Status = Literal["allowed", "refused", "unknown"]
 
 
@@ -15,11 +17,13 @@ class Fix:
     """Steps that would make a refused step possible; each was tried before it is offered.
 
     `steps` are (primitive, arguments by name), as `Schedule.apply` takes them. Loops that an
-    earlier step of the fix makes are named "$n": the n-th output so far.
+    earlier step of the fix makes are named "$n": the n-th output so far. Of several fixes of one
+    `group`, such as the same steps with other numbers, the first that works is enough.
     """
 
     title: str
     steps: tuple[tuple[str, dict[str, Any]], ...]
+    group: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +40,7 @@ class Verdict:
     reason
         One sentence for people.
     witness
-        A concrete case: two iterations that would clash, or an index out of its range.
+        A concrete case: two iterations that would clash, or a sentence. `str` gives the sentence.
     fixes
         Checked repairs.
     """
@@ -44,7 +48,7 @@ class Verdict:
     status: Status
     rule: str = ""
     reason: str = ""
-    witness: str | None = None
+    witness: Witness | str | None = None
     fixes: tuple[Fix, ...] = field(default=())
 
     def __bool__(self) -> bool:
@@ -78,7 +82,7 @@ def refuse(
     rule: str,
     reason: str,
     *,
-    witness: str | None = None,
+    witness: Witness | str | None = None,
     fixes: tuple[Fix, ...] = (),
     subject: object = None,
 ) -> RefusedError:
@@ -87,7 +91,12 @@ def refuse(
 
 
 def unsure(
-    rule: str, reason: str, *, witness: str | None = None, subject: object = None
+    rule: str,
+    reason: str,
+    *,
+    witness: Witness | str | None = None,
+    fixes: tuple[Fix, ...] = (),
+    subject: object = None,
 ) -> RefusedError:
     """The error for a step that could not be proved safe; raise it."""
-    return RefusedError(Verdict("unknown", rule, reason, witness), subject=subject)
+    return RefusedError(Verdict("unknown", rule, reason, witness, fixes), subject=subject)

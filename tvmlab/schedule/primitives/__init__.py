@@ -4,6 +4,7 @@ from tvmlab.schedule.registry import PRIMITIVES
 
 from . import (
     annotate,
+    assume,
     attach,
     bind,
     blockize,
@@ -14,13 +15,16 @@ from . import (
     loops,
     peel,
     pipeline,
+    reorder,
     rfactor,
+    skew,
     tile,
 )
 
 __all__ = [
     "PRIMITIVES",
     "annotate",
+    "assume",
     "attach",
     "bind",
     "blockize",
@@ -31,6 +35,8 @@ __all__ = [
     "loops",
     "peel",
     "pipeline",
+    "reorder",
     "rfactor",
+    "skew",
     "tile",
 ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tvmlab.ir import For, LoopKind, Program, Var, const_int, walk
+from tvmlab.schedule.fixes import split_fix
 from tvmlab.schedule.independence import require_independent
 from tvmlab.schedule.index import ProgramIndex, index_of
 from tvmlab.schedule.legality import require_const_extent, verb
@@ -44,7 +45,7 @@ def vectorize(program: Program, loop: Var) -> Applied:
         raise refuse(
             "vectorize.too-long",
             f"cannot vectorize {loop.name}: {extent} lanes are too many to write out",
-            fixes=(_split_fix(loop, 16, "vectorize"),),
+            fixes=(split_fix(loop, 16, "vectorize"),),
             subject=loop,
         )
     _refuse_kinds_inside(target, "vectorize", ("parallel", "vectorized"))
@@ -80,7 +81,7 @@ def unroll(program: Program, loop: Var) -> Applied:
             "unroll.too-long",
             f"cannot unroll {loop.name}: {copies} copies of its body would be written out, more "
             f"than the limit of {MAX_UNROLL}",
-            fixes=(_split_fix(loop, 8, "unroll"),) if not unrolled else (),
+            fixes=(split_fix(loop, 8, "unroll"),) if not unrolled else (),
             subject=loop,
         )
     return _set_kind(program, target, "unrolled")
@@ -174,10 +175,3 @@ def _refuse_vector_around(index: ProgramIndex, loop: For, primitive: str) -> Non
                 f"{outer.var.name}",
                 subject=loop.var,
             )
-
-
-def _split_fix(loop: Var, factor: int, primitive: str) -> Fix:
-    return Fix(
-        f"split {loop.name} by {factor} and {primitive} the inner loop",
-        (("split", {"loop": loop, "factors": (None, factor)}), (primitive, {"loop": "$1"})),
-    )

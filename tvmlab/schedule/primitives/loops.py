@@ -1,27 +1,32 @@
-"""Loop transformations: split, fuse, reorder."""
+"""Cutting loops into several and joining several into one: split and fuse."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import replace
 from math import prod
 
-from tvmlab.arith import prove, simplify
-from tvmlab.ir import Block, Expr, For, Program, Stmt, Var, as_expr, const, const_int, uses_var
+from tvmlab.arith import bound_of, prove, simplify
+from tvmlab.ir import (
+    Expr,
+    For,
+    Program,
+    Var,
+    as_expr,
+    conjunction,
+    const,
+    const_int,
+    substitute,
+    to_text,
+    uses_var,
+)
 from tvmlab.schedule.index import ProgramIndex, index_of
-from tvmlab.schedule.kinds import block_kind
 from tvmlab.schedule.legality import (
-    binding_vars,
-    require_chain,
-    require_ordinary_blocks,
     require_serial,
 )
-from tvmlab.schedule.notes import require_unheld
 from tvmlab.schedule.registry import Applied, ParamSpec, primitive
-from tvmlab.schedule.repeats import runs_once
 from tvmlab.schedule.rewrite import rebind, replace_stmts
-from tvmlab.schedule.verdict import refuse, unsure
+from tvmlab.schedule.verdict import refuse
 
 _SUFFIXES = {2: ("outer", "inner")}
 
@@ -150,102 +155,42 @@ def fuse(program: Program, loops: Sequence[Var]) -> Applied:
                 f"only thing directly inside {outer.var.name}",
                 subject=inner.var,
             )
-    _require_rectangular(chosen, "fuse")
+    extents, guards = _rectangular(index, chosen)
     fused = Var("_".join(loop.var.name for loop in chosen) + "_fused")
     total: Expr = const(1)
-    for loop in chosen:
-        total = total * loop.extent
+    for extent in extents:
+        total = total * extent
     env = index.bounds_around(chosen[0]).bind_loop(fused, total)
     values: dict[Var, Expr] = {}
     rest: Expr = fused
-    for loop in reversed(chosen[1:]):
-        values[loop.var] = simplify(rest % loop.extent, env)
-        rest = rest // loop.extent
+    for loop, extent in zip(reversed(chosen[1:]), reversed(extents[1:]), strict=True):
+        values[loop.var] = simplify(rest % extent, env)
+        rest = rest // extent
     values[chosen[0].var] = simplify(rest, env)
-    body = rebind(chosen[-1].body, values, env)
+    guard = substitute(conjunction(guards), values) if guards else None
+    body = rebind(chosen[-1].body, values, env, guard)
     return Applied(replace_stmts(program, {chosen[0]: For(fused, total, body)}), (fused,))
 
 
-@primitive("reorder", "reorder", "o", ParamSpec("loops", "loops", "loops in the wanted order"))
-def reorder(program: Program, loops: Sequence[Var]) -> Applied:
-    """Put loops of one nest into the given order; loops not named keep their places.
-
-    Before::
-
-        for i in range(4):
-            for j in range(8):
-                ...
-
-    After `reorder(j, i)`::
-
-        for j in range(8):
-            for i in range(4):
-                ...
-    """
-    index = index_of(program)
-    if len(set(loops)) != len(loops) or len(loops) < 2:
-        raise refuse("reorder.count", "cannot reorder: name two or more different loops of a nest")
-    chosen = [index.loops[v] for v in loops]
-    chain = require_chain(index, chosen, "reorder")
-    order = iter(chosen)
-    wanted = [next(order) if loop in chosen else loop for loop in chain]
-    if wanted == chain:
-        return Applied(program)
-    for loop in chain:
-        require_unheld(loop, "reorder")
-    _require_rectangular(chain, "reorder")
-    for block in require_ordinary_blocks(chain[-1], "reorder", loops[0]):
-        _require_sums_run_once(index, block, chain[0])
-    _refuse_parallel_in_vector(index, wanted)
-    body: Stmt = chain[-1].body
-    for loop in reversed(wanted):
-        body = replace(loop, body=body)
-    return Applied(replace_stmts(program, {chain[0]: body}))
-
-
-def _require_rectangular(loops: Sequence[For], primitive: str) -> None:
+def _rectangular(index: ProgramIndex, loops: Sequence[For]) -> tuple[list[Expr], list[Expr]]:
+    """Extents that do not depend on each other, and what then keeps the iterations inside."""
+    extents: list[Expr] = []
+    guards: list[Expr] = []
     for position, loop in enumerate(loops):
-        for outer in loops[:position]:
-            if uses_var(loop.extent, {outer.var}):
-                raise refuse(
-                    f"{primitive}.dependent-extent",
-                    f"cannot {primitive} {outer.var.name} and {loop.var.name}: the extent of "
-                    f"{loop.var.name} depends on {outer.var.name}",
-                    subject=loop.var,
-                )
-
-
-def _require_sums_run_once(index: ProgramIndex, block: Block, top: For) -> None:
-    around = index.loops_around(block)
-    inner = around[around.index(top) :]
-    mixed = binding_vars(block, "spatial") & binding_vars(block, "reduce")
-    if block.init is not None and mixed:
-        raise unsure(
-            "reorder.mixed",
-            f"cannot reorder around {block.name}: loop {next(iter(mixed)).name} runs over elements "
-            f"and over the reduction at once, so the start value might be set too late; decompose "
-            f"the reduction or fuse these loops after reordering",
-            subject=top.var,
-        )
-    if block_kind(block) == "reduction" and not runs_once(index, block, inner):
-        raise unsure(
-            "reorder.repeated-sum",
-            f"cannot reorder around {block.name}: some of these loops compute its sum again and "
-            f"again, and in another order the sums would run into each other",
-            subject=top.var,
-        )
-
-
-def _refuse_parallel_in_vector(index: ProgramIndex, wanted: Sequence[For]) -> None:
-    around = index.loops_around(wanted[0]) if wanted else []
-    vector: For | None = next((lp for lp in around if lp.kind == "vectorized"), None)
-    for loop in wanted:
-        if loop.kind == "parallel" and vector is not None:
+        outside = {outer.var for outer in loops[:position]}
+        if not uses_var(loop.extent, outside):
+            extents.append(loop.extent)
+            continue
+        longest = bound_of(loop.extent, index.bounds_around(loop)).hi
+        if longest is None:
+            outer = next(o for o in loops[:position] if uses_var(loop.extent, {o.var}))
             raise refuse(
-                "reorder.parallel-in-vector",
-                f"cannot put the parallel loop {loop.var.name} inside the vectorized loop "
-                f"{vector.var.name}: the lanes of a vector cannot start threads",
+                "fuse.dependent-extent",
+                f"cannot fuse {outer.var.name} and {loop.var.name}: the extent of {loop.var.name} "
+                f"is {to_text(loop.extent)}, which depends on {outer.var.name} and has no constant "
+                f"bound",
                 subject=loop.var,
             )
-        if loop.kind == "vectorized":
-            vector = loop
+        extents.append(const(longest))
+        guards.append(loop.var < loop.extent)
+    return extents, guards

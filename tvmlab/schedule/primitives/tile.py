@@ -8,7 +8,8 @@ from tvmlab.schedule.legality import require_chain
 from tvmlab.schedule.registry import Applied, ParamSpec, primitive
 from tvmlab.schedule.verdict import refuse
 
-from .loops import reorder, split
+from .loops import split
+from .reorder import reorder
 
 
 @primitive(

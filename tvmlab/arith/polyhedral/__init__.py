@@ -1,0 +1,21 @@
+"""Questions about all iterations of loops at once: do two accesses meet, and where first?
+
+Index expressions become systems of linear constraints over whole numbers (`linear_system`); the
+integer set library answers whether one has a solution and which is the smallest (`isl`, the one
+place that imports it, on first use). Callers see expressions, variables and numbers only.
+"""
+
+from .conflicts import Access, Clash, Order, Relation, find_clash
+from .isl import BeyondBudgetError
+from .loop_bounds import Bound, loop_bounds
+
+__all__ = [
+    "Access",
+    "BeyondBudgetError",
+    "Bound",
+    "Clash",
+    "Order",
+    "Relation",
+    "find_clash",
+    "loop_bounds",
+]

@@ -1,0 +1,94 @@
+"""The one place that talks to the integer set library (isl, through the package `islpy`).
+
+It is imported when the first question comes: ordinary tensor programs are decided by structural
+rules, and `import tvmlab` stays quick. Each question may take a bounded number of isl's
+operations, so that none hangs; beyond it the answer is `BeyondBudgetError`.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any
+
+from .linear_system import Constraint, trivially_false
+
+OPERATIONS = 400_000
+"""Operations of isl for one question: about a tenth of a second."""
+
+
+class BeyondBudgetError(Exception):
+    """A question took more operations than it may."""
+
+
+@functools.cache
+def _library() -> tuple[Any, Any]:
+    """The package and a context of our own, whose budget nobody else shares."""
+    import islpy
+
+    return islpy, islpy.Context()
+
+
+def smallest_solution(
+    constraints: Sequence[Constraint], variables: Sequence[Hashable]
+) -> dict[Hashable, int] | None:
+    """The lexicographically smallest solution over whole numbers, None if there is none.
+
+    Parameters
+    ----------
+    variables
+        All variables of the constraints; the first one is made smallest first.
+
+    Raises
+    ------
+    BeyondBudgetError
+        If that takes too long to find out.
+    """
+    if any(trivially_false(c) for c in constraints):
+        return None
+    isl, context = _library()
+    context.reset_operations()
+    context.set_max_operations(OPERATIONS)
+    try:
+        found = _basic_set(isl, context, constraints, variables)
+        if found.is_empty():
+            return None
+        point = _smallest_point(isl, found)
+        coordinates = [
+            point.get_coordinate_val(isl.dim_type.set, n).to_python() for n in range(len(variables))
+        ]
+    except isl.Error as error:
+        if "maximal number of operations" in str(error):
+            raise BeyondBudgetError from None
+        raise
+    finally:
+        context.set_max_operations(0)
+    return dict(zip(variables, coordinates, strict=True))
+
+
+def _basic_set(
+    isl: Any, context: Any, constraints: Sequence[Constraint], variables: Sequence[Hashable]
+) -> Any:
+    space = isl.Space.set_alloc(context, 0, len(variables))
+    local = isl.LocalSpace.from_space(space)
+    place: Mapping[Hashable, int] = {v: n for n, v in enumerate(variables)}
+    result = isl.BasicSet.universe(space)
+    for constraint in constraints:
+        make = (
+            isl.Constraint.alloc_equality if constraint.equal else (isl.Constraint.alloc_inequality)
+        )
+        row = make(local)
+        for variable, factor in constraint.form.terms.items():
+            row = row.set_coefficient_val(isl.dim_type.set, place[variable], factor)
+        result = result.add_constraint(row.set_constant_val(constraint.form.const))
+    return result
+
+
+def _smallest_point(isl: Any, found: Any) -> Any:
+    try:
+        return found.lexmin().sample_point()
+    except isl.Error as error:
+        if "unbounded" not in str(error):
+            raise
+        # A scalar that may be any number has no smallest value: any solution will do.
+        return found.sample_point()

@@ -1,0 +1,104 @@
+"""Nests in which values flow only within an iteration: then structural rules decide all.
+
+    for i in range(64):
+        B[i] = A[i] * 2        each iteration reads what it wrote itself
+        C[i] = B[i] + 1
+
+Programs made from formulas are like this, and every step keeps them so. In a program that was
+written by hand an iteration may read what another one wrote; its dependences are looked at one by
+one (see `dependence`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from tvmlab.ir import Block, BlockSymbol, Buffer, For, Program
+
+from .coverage import completing_writers
+from .index import ProgramIndex, index_of
+from .kinds import block_kind
+from .legality import binding_vars, verb
+from .verdict import unsure
+from .windows import covers
+
+_KNOWN: WeakKeyDictionary[ProgramIndex, dict[object, bool]] = WeakKeyDictionary()
+
+
+def is_dataflow(index: ProgramIndex, loop: For) -> bool:
+    """Whether all blocks under a loop are ordinary and values flow only within its iterations."""
+    known = _KNOWN.setdefault(index, {})
+    if loop not in known:
+        blocks = index.blocks_under(loop)
+        known[loop] = all(block_kind(b) != "opaque" for b in blocks) and all(
+            flows_within(index, loop, buffer) for buffer in _written(index, blocks)
+        )
+    return known[loop]
+
+
+def flows_within(index: ProgramIndex, loop: For, buffer: Buffer) -> bool:
+    """Whether iterations of a loop, and of those around, only read elements they wrote before."""
+    writers = [b for b in index.writers.get(buffer, []) if index.is_under(b, loop)]
+    readers = [b for b in index.readers.get(buffer, []) if index.is_under(b, loop)]
+    if any(block_kind(b) == "opaque" for b in (*writers, *readers)):
+        return False
+    if any(w not in readers for w in writers[1:]):
+        return False  # Two blocks set elements anew: which one comes last may matter.
+    return all(
+        _fed(index, reader, writer, buffer)
+        for reader in readers
+        for writer in completing_writers(index, reader, writers)
+    )
+
+
+def _fed(index: ProgramIndex, reader: Block, writer: Block, buffer: Buffer) -> bool:
+    """Whether a block reads finished values of a writer, written in the same iteration."""
+    if index.position[writer] > index.position[reader]:
+        return False
+    shared = {loop.var for loop in index.common_loops(reader, writer)}
+    summing = binding_vars(writer, "reduce")
+    if reader in index.writers.get(buffer, []):
+        summing |= binding_vars(reader, "reduce")
+    return not (shared & summing) and covers(index, writer, reader, buffer)
+
+
+def _written(index: ProgramIndex, blocks: Sequence[Block]) -> list[Buffer]:
+    return [b for b, writers in index.writers.items() if any(w in blocks for w in writers)]
+
+
+def require_settled(program: Program, primitive: str, args: Mapping[str, Any]) -> None:
+    """Refuse to move a block that reads what changes later, or is read before it is written.
+
+    Such a block computes another value at another place.
+    """
+    index = index_of(program)
+    symbol = args.get("block")
+    block = index.blocks.get(symbol) if isinstance(symbol, BlockSymbol) else None
+    if block is None:
+        return
+    for buffer in [b for b in program.buffers if block in index.users(b)]:
+        for writer in index.writers.get(buffer, []):
+            for reader in index.readers.get(buffer, []):
+                if reader is not writer and not _settled(index, writer, reader, buffer):
+                    raise unsure(
+                        f"{primitive}.changing-values",
+                        f"cannot {verb(primitive)} {block.name}: {reader.name} reads "
+                        f"{buffer.name}, which {writer.name} goes on changing, so its values "
+                        f"depend on when it runs",
+                        subject=block.symbol,
+                    )
+
+
+def _settled(index: ProgramIndex, writer: Block, reader: Block, buffer: Buffer) -> bool:
+    """Whether a block only reads values of a writer that stay as they are."""
+    if reader in index.writers[buffer]:
+        return True  # It takes part in the writing, as the update of a sum does after its init.
+    if index.position[writer] > index.position[reader]:
+        return False
+    shared = {loop.var for loop in index.common_loops(reader, writer)}
+    if not shared:
+        return True
+    ordinary = block_kind(writer) != "opaque"
+    return ordinary and not shared & binding_vars(writer, "reduce")

@@ -1,0 +1,153 @@
+"""Which iterations of blocks touch the same elements: the exact half of the legality service.
+
+Asked where the kinds of blocks do not decide: blocks whose order matters (prefix sums, stencils in
+place, scans), and buffers that several blocks of one loop share. A question names loops and how
+two iterations stand to each other; the answer is the smallest pair that would clash.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from tvmlab.arith.polyhedral import BeyondBudgetError, Clash, Order, Relation, find_clash
+from tvmlab.ir import Block, Buffer, Expr, For, Var
+
+from .assumptions import size_facts
+from .block_accesses import BlockAccess, block_accesses
+from .index import ProgramIndex
+from .witness import ClashKind, Iteration, Witness
+
+Certainty: TypeAlias = Literal["sure", "possible", "too long"]
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """What stands against a change of order.
+
+    `certainty` is "possible" if the accesses are not linear and were taken for anything, and "too
+    long" if the question was given up.
+    """
+
+    certainty: Certainty
+    first: Block
+    second: Block
+    buffer: Buffer
+    witness: Witness | None = None
+
+
+def side_by_side(index: ProgramIndex, loop: For) -> list[Order]:
+    """Two iterations of a loop, while the loops around it stand still."""
+    around: dict[Var, Relation] = {outer.var: "=" for outer in index.loops_around(loop)}
+    return [{**around, loop.var: "<"}]
+
+
+def swapped(index: ProgramIndex, chain: Sequence[For], wanted: Sequence[For]) -> list[Order]:
+    """Two iterations of nested loops that run the other way round once the loops are reordered.
+
+    The first stays first unless a loop that moves outwards past the one which tells the two apart
+    has a larger value in it.
+    """
+    around: dict[Var, Relation] = {outer.var: "=" for outer in index.loops_around(chain[0])}
+    orders: list[Order] = []
+    for position, deciding in enumerate(chain):
+        equal: dict[Var, Relation] = {
+            **around,
+            **dict.fromkeys((lp.var for lp in chain[:position]), "="),
+        }
+        for loop in wanted:
+            if loop is deciding:
+                break
+            if loop.var not in equal:
+                orders.append({**equal, deciding.var: "<", loop.var: ">"})
+                equal = {**equal, loop.var: "="}
+    return orders
+
+
+def find_conflict(
+    index: ProgramIndex,
+    blocks: Sequence[Block],
+    orders: Sequence[Order],
+    *,
+    free_sums: bool,
+    skip: Iterable[Buffer] = (),
+) -> Conflict | None:
+    """The first conflict between iterations of blocks in the given relations, None if none.
+
+    Parameters
+    ----------
+    orders
+        The relations in which iterations must not touch the same element (unless both read).
+    free_sums
+        Whether updates of one element by the same associative operation may change places.
+    skip
+        Buffers that do not matter, because each iteration has its own copy.
+    """
+    facts = size_facts(index.program)
+    ignored = set(skip)
+    accesses = [a for block in blocks for a in block_accesses(index, block)]
+    accesses = [a for a in accesses if a.access.buffer not in ignored]
+    worst: Conflict | None = None
+    for one in accesses:
+        for other in accesses:
+            if not _matters(one, other, free_sums):
+                continue
+            found = _ask(one, other, orders, facts)
+            if found is not None and (worst is None or _before(found, worst)):
+                worst = found
+    return worst
+
+
+def _matters(one: BlockAccess, other: BlockAccess, free_sums: bool) -> bool:
+    if one.access.buffer is not other.access.buffer or not (one.writes or other.writes):
+        return False
+    return not (free_sums and one.sum is not None and one.sum == other.sum)
+
+
+def _ask(
+    one: BlockAccess, other: BlockAccess, orders: Sequence[Order], facts: Sequence[Expr]
+) -> Conflict | None:
+    try:
+        clash = find_clash(one.access, other.access, orders, facts)
+    except BeyondBudgetError:
+        return Conflict("too long", one.block, other.block, one.access.buffer)
+    if clash is None:
+        return None
+    witness = _witness(one, other, clash)
+    certainty = "sure" if clash.exact else "possible"
+    return Conflict(certainty, one.block, other.block, one.access.buffer, witness)
+
+
+_RANK: dict[Certainty, int] = {"sure": 0, "too long": 1, "possible": 2}
+
+
+def _before(a: Conflict, b: Conflict) -> bool:
+    """Whether a conflict tells more: sure ones first, then those with the smaller numbers."""
+    x, y = _RANK[a.certainty], _RANK[b.certainty]
+    if x != y or a.witness is None or b.witness is None:
+        return x < y
+    return a.witness.rank < b.witness.rank
+
+
+def _witness(one: BlockAccess, other: BlockAccess, clash: Clash) -> Witness:
+    def iteration(access: BlockAccess, values: Mapping[Var, int]) -> Iteration:
+        loops = {v.name: n for v, n in values.items() if v in access.outer}
+        return Iteration(access.block.name, loops)
+
+    return Witness(
+        iteration(one, clash.first),
+        iteration(other, clash.second),
+        one.access.buffer.name,
+        clash.cell,
+        _kind(one, other),
+        {v.name: n for v, n in clash.sizes.items()},
+    )
+
+
+def _kind(one: BlockAccess, other: BlockAccess) -> ClashKind:
+    if one.sum is not None and one.sum == other.sum:
+        return "update"
+    if one.writes and other.writes:
+        return "output"
+    return "flow" if one.writes else "anti"

@@ -1,0 +1,173 @@
+"""Programs written as plain loops, made ready to be scheduled: each statement becomes a block.
+
+    for i in range(16):                       for i in range(16):
+        B[i] = A[i] * 2.0             ->          with block("B", vi=spatial(16, i)):
+                                                      B[vi] = A[vi] * 2.0
+
+A statement that sets elements of its own gets spatial iteration variables, a sum reduced ones; in
+all others the order of iterations may matter, and is found out when a step asks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from tvmlab.arith import Bounds, bound_of, linear_form, simplify
+from tvmlab.ir import (
+    Alloc,
+    Block,
+    BlockSymbol,
+    Expr,
+    For,
+    If,
+    IterKind,
+    IterVar,
+    Let,
+    Program,
+    Seq,
+    Stmt,
+    Store,
+    Var,
+    conjunction,
+    const,
+    free_vars,
+    is_noop,
+    loads_of,
+    logic,
+    make_block,
+    seq,
+    substitute,
+    uses_var,
+    walk,
+    written_buffers,
+)
+from tvmlab.support import Namer
+
+from .kinds import block_kind
+
+
+def with_blocks(program: Program) -> Program:
+    """The program with its bare statements in blocks; itself if there are none."""
+    taken = [n.symbol.name for n in walk(program.body) if isinstance(n, Block)]
+    body = _Wrapper(Namer(taken)).visit(program.body, _Around())
+    return program if body is program.body else replace(program, body=body)
+
+
+@dataclass(frozen=True, slots=True)
+class _Around:
+    """Loops and conditions around a statement."""
+
+    loops: tuple[For, ...] = ()
+    predicate: tuple[Expr, ...] = ()
+    bounds: Bounds = field(default_factory=Bounds)
+
+    def inside(self, loop: For) -> _Around:
+        bounds = self.bounds.bind_loop(loop.var, loop.extent)
+        return _Around((*self.loops, loop), self.predicate, bounds)
+
+    def where(self, condition: Expr) -> _Around:
+        return _Around(self.loops, (*self.predicate, condition), self.bounds)
+
+
+class _Wrapper:
+    def __init__(self, namer: Namer) -> None:
+        self._namer = namer
+
+    def visit(self, s: Stmt, around: _Around) -> Stmt:
+        if isinstance(s, Block) or is_noop(s):
+            return s if not around.predicate else self._guarded(s, around)
+        if isinstance(s, Seq):
+            members = [self.visit(child, around) for child in s.stmts]
+            same = all(new is old for new, old in zip(members, s.stmts, strict=True))
+            return s if same else seq(members)
+        if isinstance(s, For) and _is_walked(s) and not loads_of(s.extent):
+            body = self.visit(s.body, around.inside(s))
+            return s if body is s.body else replace(s, body=body)
+        if isinstance(s, If) and s.otherwise is None and self._opens(s, around):
+            return self.visit(s.then, around.where(s.cond))
+        return self._block(s, around)
+
+    def _guarded(self, s: Stmt, around: _Around) -> Stmt:
+        if not isinstance(s, Block):
+            return s
+        return replace(s, predicate=logic("and", conjunction([*around.predicate]), s.predicate))
+
+    def _opens(self, s: If, around: _Around) -> bool:
+        """Whether a condition may be asked again for each iteration of what it guards."""
+        whole = any(isinstance(n, (For, Block)) for n in walk(s.then))
+        written = written_buffers(s.then)
+        return whole and not any(n.buffer in written for n in loads_of(s.cond))
+
+    def _block(self, s: Stmt, around: _Around) -> Stmt:
+        written = written_buffers(s)
+        if any(n.buffer in written for n in loads_of(s)):
+            loops = list(around.loops)  # Every iteration counts, also of a loop it does not name.
+        else:
+            used = set(free_vars(s))
+            loops = [loop for loop in around.loops if loop.var in used]
+        fresh = {loop.var: Var(f"v{loop.var.name}", loop.var.dtype) for loop in loops}
+        body = substitute(s, fresh)
+        symbol = BlockSymbol(self._namer.fresh(_name(s)))
+        block: Block | None = None
+        for kinds in _kinds(body, list(fresh.values())):
+            iters = [
+                IterVar(fresh[loop.var], _domain(loop, around), kind)
+                for loop, kind in zip(loops, kinds, strict=True)
+            ]
+            block = make_block(
+                symbol, iters, [lp.var for lp in loops], body,
+                predicate=conjunction([*around.predicate]),
+            )  # fmt: skip
+            if block_kind(block) != "opaque":
+                return block
+        assert block is not None
+        return block
+
+
+def _is_walked(loop: For) -> bool:
+    """Whether a loop stays a loop of the program; one with memory of its own is one block."""
+    return not any(isinstance(n, (Alloc, Let)) and _holds_loop(n) for n in walk(loop.body))
+
+
+def _holds_loop(s: Alloc | Let) -> bool:
+    return any(isinstance(n, For) for n in walk(s.body))
+
+
+def _kinds(body: Stmt, variables: list[Var]) -> list[list[IterKind]]:
+    """The kinds to try for iteration variables; the last one fits always."""
+    tries: list[list[IterKind]] = []
+    if isinstance(body, Store):
+        indexed = {n for index in body.indices for n in walk(index) if isinstance(n, Var)}
+        tries.append(["spatial" if v in indexed else "reduce" for v in variables])
+    return [*tries, ["opaque"] * len(variables)]
+
+
+def _name(s: Stmt) -> str:
+    written = list(written_buffers(s))
+    return written[0].name if written else "effect"
+
+
+def _domain(loop: For, around: _Around) -> Expr:
+    """A size that holds all values of a loop's variable, without the loops around it."""
+    outer = {lp.var: lp for lp in around.loops}
+    extent = loop.extent
+    while uses_var(extent, set(outer)):
+        bigger = _largest(extent, outer, around.bounds)
+        if bigger is None:
+            break
+        extent = bigger
+    return extent
+
+
+def _largest(extent: Expr, outer: dict[Var, For], bounds: Bounds) -> Expr | None:
+    limit = bound_of(extent, bounds).hi
+    if limit is not None:
+        return const(max(limit, 0))
+    terms = linear_form(extent, bounds).terms
+    values: dict[Var, Expr] = {}
+    for atom, factor in terms.items():
+        if isinstance(atom, Var) and atom in outer:
+            values[atom] = outer[atom].extent - 1 if factor > 0 else const(0)
+        elif uses_var(atom, set(outer)):
+            return None
+    return simplify(substitute(extent, values), bounds)
