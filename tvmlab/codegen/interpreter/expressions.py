@@ -57,6 +57,7 @@ class ExprCompiler:
         self._born: dict[Buffer, int] = {}
         self._shadows: dict[tuple[ConcurrentLoop, Slot], Shadow] = {}
         self._private: set[tuple[Var, Buffer]] = set()
+        self.unwatched: frozenset[Buffer] = frozenset()
 
     def place(self, var: Var) -> int:
         """The place of a variable in the frame."""
@@ -65,10 +66,13 @@ class ExprCompiler:
             self.frame.append(0)
         return self._places[var]
 
-    def declare(self, buffer: Buffer) -> Slot:
-        """Make the slot of a buffer; loops around this point cannot race on it."""
+    def declare(self, buffer: Buffer, *, outside: int = 0) -> Slot:
+        """Make the slot of a buffer; loops around this point cannot race on it.
+
+        The innermost `outside` ones can: their iterations see one storage.
+        """
         self._slots[buffer] = slot = Slot(buffer)
-        self._born[buffer] = len(self.concurrent)
+        self._born[buffer] = len(self.concurrent) - outside
         return slot
 
     def keep_private(self, var: Var, buffer: Buffer) -> None:
@@ -82,6 +86,8 @@ class ExprCompiler:
         """The shadows that an access at this point has to tell."""
         slot = self._slots[buffer]
         found: list[Shadow] = []
+        if buffer in self.unwatched:
+            return ()
         for loop in self.concurrent[self._born[buffer] :]:
             # What no iteration writes, all may read.
             if buffer not in loop.writes:

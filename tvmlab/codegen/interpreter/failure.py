@@ -9,10 +9,12 @@ from tvmlab.support import RuntimeFailure
 
 Rule: TypeAlias = Literal[
     "out-of-bounds", "uninitialized-read", "race", "division-by-zero", "bad-shift", "bad-cast",
-    "iteration-domain", "negative-extent",
+    "iteration-domain", "negative-extent", "barrier-divergence",
 ]  # fmt: skip
 
 Iteration: TypeAlias = dict[str, int]
+Place: TypeAlias = tuple[tuple[Var | str, int], ...]
+"""Loops, or tags of threads, with their values."""
 
 
 class InterpreterFailure(RuntimeFailure):
@@ -51,7 +53,7 @@ class Fault(Exception):  # noqa: N818 - a signal inside the interpreter, never s
         self.index = index
         self.stmt: Stmt | None = None
         self.loops: list[tuple[Var, int]] = []
-        self.collision: tuple[Var, int, int] | None = None
+        self.collision: tuple[Place, Place] | None = None
 
     def at(self, stmt: Stmt) -> None:
         """Note the statement, unless an inner one is known already."""
@@ -70,10 +72,9 @@ class Fault(Exception):  # noqa: N818 - a signal inside the interpreter, never s
         around = {names[var]: value for var, value in reversed(self.loops)}
         iterations: tuple[Iteration, ...] = (around,)
         if self.collision is not None:
-            var, one, other = self.collision
-            name = names[var]
-            iterations = ({name: one}, {name: other})
-            text = text.format(loop=name, one=f"{name} = {one}", other=f"{name} = {other}")
+            one, other = (_named(place, names) for place in self.collision)
+            iterations = (one, other)
+            text = text.format(loop=", ".join(one), one=_in_words(one), other=_in_words(other))
         notes = [marked_text(program, [self.stmt])] if self.stmt is not None else []
         if around:
             where = ", ".join(f"{name} = {value}" for name, value in around.items())
@@ -84,3 +85,11 @@ class Fault(Exception):  # noqa: N818 - a signal inside the interpreter, never s
         failure.index = self.index
         failure.iterations = iterations
         return failure
+
+
+def _named(place: Place, names: Names) -> Iteration:
+    return {names[key] if isinstance(key, Var) else key: value for key, value in place}
+
+
+def _in_words(iteration: Iteration) -> str:
+    return ", ".join(f"{name} = {value}" for name, value in iteration.items())

@@ -74,6 +74,16 @@ class ConcurrentLoop:
         for shadow in self.shadows:
             shadow.clear()
 
+    def race(self, slot: Slot, offset: int, done: str, one: int, doing: str, other: int) -> Fault:
+        """The failure of two iterations that touch one element."""
+        text = (
+            f"is {done} in iteration {{one}} and {doing} in iteration {{other}} "
+            f"of the {self.kind} loop {{loop}}: their order is not defined"
+        )
+        fault = Fault("race", text, slot.buffer, slot.index_of(offset))
+        fault.collision = (((self.var, one),), ((self.var, other),))
+        return fault
+
 
 class Shadow:
     """Who touched the elements of one buffer during one run of one concurrent loop.
@@ -108,7 +118,7 @@ class Shadow:
         now = self.loop.now
         writer = self.writer.get(offset, now)
         if writer != now:
-            raise self._race(offset, "written", writer, "read", now)
+            raise self.loop.race(self.slot, offset, "written", writer, "read", now)
         # Two different readers are enough to catch every later writer.
         if not self.private and self.first.setdefault(offset, now) != now:
             self.second.setdefault(offset, now)
@@ -119,18 +129,9 @@ class Shadow:
         if not self.private:
             writer = self.writer.get(offset, now)
             if writer != now:
-                raise self._race(offset, "written", writer, "written", now)
+                raise self.loop.race(self.slot, offset, "written", writer, "written", now)
             for readers in (self.first, self.second):
                 reader = readers.get(offset, now)
                 if reader != now:
-                    raise self._race(offset, "read", reader, "written", now)
+                    raise self.loop.race(self.slot, offset, "read", reader, "written", now)
         self.writer[offset] = now
-
-    def _race(self, offset: int, done: str, one: int, doing: str, other: int) -> Fault:
-        text = (
-            f"is {done} in iteration {{one}} and {doing} in iteration {{other}} "
-            f"of the {self.loop.kind} loop {{loop}}: their order is not defined"
-        )
-        fault = Fault("race", text, self.slot.buffer, self.slot.index_of(offset))
-        fault.collision = (self.loop.var, one, other)
-        return fault

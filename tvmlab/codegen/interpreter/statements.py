@@ -19,6 +19,7 @@ from tvmlab.ir import (
     Load,
     Program,
     Seq,
+    Sharing,
     Stmt,
     Store,
     accessed_buffer,
@@ -30,6 +31,7 @@ from tvmlab.ir import (
 from .calls import compile_call
 from .expressions import ExprCompiler
 from .failure import Fault
+from .launch import Kernel
 from .linear import Value
 from .memory import ConcurrentLoop, Slot
 
@@ -44,6 +46,13 @@ class StmtCompiler:
         self.exprs = ExprCompiler()
         self._intermediates = frozenset(program.allocs)
         self._uses = _uses(program.body)
+        self._sharing = Sharing(program)
+        self.kernel: Kernel | None = None
+
+    @property
+    def frame(self) -> list[Any]:
+        """The values of all variables, at their places."""
+        return self.exprs.frame
 
     def stmt(self, s: Stmt) -> Action:
         """The closure of a statement."""
@@ -125,7 +134,7 @@ class StmtCompiler:
         return run
 
     def let(self, s: Let) -> Action:
-        value, frame = self._guarded(s.value, s), self.exprs.frame
+        value, frame = self.guarded(s.value, s), self.exprs.frame
         place, body = self.exprs.place(s.var), self.stmt(s.body)
 
         def run() -> None:
@@ -147,14 +156,16 @@ class StmtCompiler:
         return run
 
     def if_(self, s: If) -> Action:
-        cond, then = self._guarded(s.cond, s), self.stmt(s.then)
+        cond, then = self.guarded(s.cond, s), self.stmt(s.then)
         if s.otherwise is None:
             return lambda: then() if cond() else None
         otherwise = self.stmt(s.otherwise)
         return lambda: then() if cond() else otherwise()
 
     def for_(self, s: For) -> Action:
-        extent, frame = self._guarded(s.extent, s), self.exprs.frame
+        if s.kind == "thread":
+            return self._thread_loop(s)
+        extent, frame = self.guarded(s.extent, s), self.exprs.frame
         place = self.exprs.place(s.var)
         concurrent = None
         if s.kind in ("parallel", "vectorized"):
@@ -193,30 +204,68 @@ class StmtCompiler:
             if buffer in self._intermediates and count == self._uses[buffer]:
                 self.exprs.keep_private(s.var, buffer)
 
-    def alloc(self, s: Alloc) -> Action:
-        shape = self.shape(s.buffer)
-        slot = self.exprs.declare(s.buffer)
-        slot.written = bytearray()
-        body = self.stmt(s.body)
+    def _thread_loop(self, s: For) -> Action:
+        """A loop over threads: a kernel begins, or a thread takes its own iteration."""
+        kernel = self.kernel
+        if kernel is None:
+            return Kernel(self, s, self._sharing, self._intermediates).compile()
+        extent, frame, tag = self.guarded(s.extent, s), self.exprs.frame, s.thread
+        place, body = self.exprs.place(s.var), self.stmt(s.body)
 
         def run() -> None:
-            slot.allocate(shape())
+            i = frame[place] = kernel.index(tag)
+            if i >= extent():
+                return
+            try:
+                body()
+            except Fault as fault:
+                fault.loops.append((s.var, i))
+                raise
+
+        return run
+
+    def place_of(self, s: For | Let) -> int:
+        """The place of a variable that a statement binds."""
+        return self.exprs.place(s.var)
+
+    def alloc(self, s: Alloc) -> Action:
+        enter, body = self.enter(s), self.stmt(s.body)
+
+        def run() -> None:
+            enter()
             body()
 
         return run
 
+    def enter(self, s: Alloc) -> Action:
+        """The closure that gives a buffer fresh storage; its body is compiled after this."""
+        shape = self.shape(s.buffer)
+        watched = self.kernel is not None and self.kernel.watches(s.buffer)
+        slot = self.exprs.declare(s.buffer, outside=1 if watched else 0)
+        slot.written = bytearray()
+        if self.kernel is not None:
+            return self.kernel.enter_alloc(s, slot, shape)
+        return lambda: slot.allocate(shape())
+
     def block(self, s: Block) -> Action:
-        predicate = None if is_const(s.predicate, True) else self._guarded(s.predicate, s)
+        predicate = None if is_const(s.predicate, True) else self.guarded(s.predicate, s)
         domain = tuple(
-            (self.exprs.place(it.var), self._guarded(binding, s), self.exprs.expr(it.extent))
+            (self.exprs.place(it.var), self.guarded(binding, s), self.exprs.expr(it.extent))
             for it, binding in zip(s.iters, s.bindings, strict=True)
         )
         frame = self.exprs.frame
         reduced = tuple(self.exprs.place(it.var) for it in s.iters if it.kind == "reduce")
+        kernel = self.kernel
+        if kernel is not None:
+            self.exprs.unwatched = kernel.joined(s)
         init = None if s.init is None else self.stmt(s.init)
         body = self.stmt(s.body)
+        self.exprs.unwatched = frozenset()
+        first_only = () if kernel is None else kernel.runs_first_only(s)
 
         def run() -> None:
+            if kernel is not None and (kernel.idle or any(map(kernel.index, first_only))):
+                return
             if predicate is not None and not predicate():
                 return
             for place, binding, extent in domain:
@@ -230,7 +279,7 @@ class StmtCompiler:
 
         return run
 
-    def _guarded(self, e: Expr, s: Stmt) -> Value:
+    def guarded(self, e: Expr, s: Stmt) -> Value:
         """The closure of an expression that tells a failure which statement it stands in."""
         value = self.exprs.expr(e)
         if not any(isinstance(n, Load) or getattr(n, "op", "") in _CAN_FAIL for n in walk(e)):

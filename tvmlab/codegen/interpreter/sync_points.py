@@ -1,0 +1,116 @@
+"""Where the threads of a group wait for each other in a program that still has blocks.
+
+There, threads keep the order of blocks: what a block writes is seen by every thread that runs a
+later one. So they wait before a statement that touches what another one before it has written (or
+writes what that one has read), and at the end of loops whose rounds depend on each other like this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from tvmlab.ir import (
+    Alloc,
+    Barrier,
+    Block,
+    Buffer,
+    For,
+    If,
+    Let,
+    Seq,
+    Stmt,
+    touched_buffers,
+    walk,
+)
+
+
+@dataclass(slots=True)
+class _Touched:
+    """The shared buffers that some statements read and write."""
+
+    reads: frozenset[Buffer] = frozenset()
+    writes: frozenset[Buffer] = frozenset()
+
+    def clashes(self, later: _Touched) -> bool:
+        return bool(self.writes & (later.reads | later.writes) or self.reads & later.writes)
+
+    def plus(self, other: _Touched) -> _Touched:
+        return _Touched(self.reads | other.reads, self.writes | other.writes)
+
+
+@dataclass(slots=True)
+class SyncPoints:
+    """Statements before which threads wait, and loops in which they wait after each round."""
+
+    before: set[Stmt] = field(default_factory=set[Stmt])
+    rounds: set[For] = field(default_factory=set[For])
+
+    def inside(self, stmt: Stmt) -> bool:
+        """Whether threads wait somewhere in a statement."""
+        return any(
+            isinstance(n, Barrier) or n in self.before or n in self.rounds for n in walk(stmt)
+        )
+
+
+def implicit_syncs(root: For, shared: Callable[[Buffer], bool]) -> SyncPoints:
+    """The points at which threads of a kernel wait so that its blocks keep their order.
+
+    Parameters
+    ----------
+    shared
+        Whether several threads see one storage of a buffer.
+    """
+    return _Search(shared).run(root)
+
+
+class _Search:
+    def __init__(self, shared: Callable[[Buffer], bool]) -> None:
+        self._shared = shared
+        self._points = SyncPoints()
+
+    def run(self, root: For) -> SyncPoints:
+        self._visit(root)
+        return self._points
+
+    def _touched(self, stmt: Stmt) -> _Touched:
+        reads, writes = touched_buffers(stmt)
+        keep = self._shared
+        return _Touched(
+            frozenset(b for b in reads if keep(b)), frozenset(b for b in writes if keep(b))
+        )
+
+    def _visit(self, stmt: Stmt) -> None:
+        match stmt:
+            case Seq():
+                self._sequence(stmt)
+            case For():
+                self._visit(stmt.body)
+                if stmt.kind != "thread" and self._depends_on_itself(stmt.body):
+                    self._points.rounds.add(stmt)
+            case Alloc() | Let():
+                self._visit(stmt.body)
+            case If():
+                self._visit(stmt.then)
+                if stmt.otherwise is not None:
+                    self._visit(stmt.otherwise)
+            case _:
+                pass
+
+    def _sequence(self, stmt: Seq) -> None:
+        pending = _Touched()
+        for member in stmt.stmts:
+            self._visit(member)
+            touched = self._touched(member)
+            if pending.clashes(touched):
+                self._points.before.add(member)
+                pending = touched
+            else:
+                pending = pending.plus(touched)
+
+    def _depends_on_itself(self, body: Stmt) -> bool:
+        """Whether one block of a loop's body touches what another one writes."""
+        touched = [self._touched(n) for n in walk(body) if isinstance(n, Block)]
+        return any(
+            a is not b and a.clashes(b) for n, a in enumerate(touched) for b in touched[n + 1 :]
+        )
