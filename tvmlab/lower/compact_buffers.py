@@ -5,7 +5,8 @@
             for j in range(10):            ->           for j in range(10):
                 T[i * 8 + j] = ...                          T[j] = ...
 
-Loops inside the allocation run, loops around it stand still.
+Loops inside the allocation run, loops around it stand still, except loops over threads that share
+the buffer.
 """
 
 from __future__ import annotations
@@ -30,8 +31,10 @@ from tvmlab.ir import (
     const,
     const_int,
     is_const,
+    is_thread_loop,
     loads_of,
     map_children,
+    shares,
     transform,
     with_body,
 )
@@ -47,15 +50,16 @@ def compact_buffers(program: Program) -> Program:
     Indices are shifted by the first index of the box. A dimension whose box has no constant size
     keeps its full size.
     """
-    return with_body(program, _visit(program.body, size_bounds(program)))
+    return with_body(program, _visit(program.body, size_bounds(program), ()))
 
 
-def _visit(node: Any, env: Bounds) -> Any:
-    if isinstance(node, For):
-        env = env.bind_loop(node.var, node.extent)
+def _visit(node: Any, root: Bounds, loops: tuple[For, ...]) -> Any:
     if isinstance(node, Alloc):
-        node = _compact(node, env)
-    return map_children(node, lambda child: _visit(child, env)) if isinstance(node, Stmt) else node
+        node = _compact(node, root, loops)
+    if not isinstance(node, Stmt):
+        return node
+    inside = (*loops, node) if isinstance(node, For) else loops
+    return map_children(node, lambda child: _visit(child, root, inside))
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +70,16 @@ class _Span:
     size: Expr
 
 
-def _compact(alloc: Alloc, env: Bounds) -> Alloc:
+def _compact(alloc: Alloc, env: Bounds, loops: tuple[For, ...]) -> Alloc:
     old = alloc.buffer
-    accesses = accesses_of(alloc.body, old)
+    running = [lp for lp in loops if is_thread_loop(lp) and shares(old.scope, lp)]
+    if old.scope == "global":
+        running = []
+    for loop in loops:
+        if loop not in running:
+            env = env.bind_loop(loop.var, loop.extent)
+    # What threads share must hold what any of them touches.
+    accesses = [replace(a, loops=(*running, *a.loops)) for a in accesses_of(alloc.body, old)]
     if not accesses:
         return alloc
     spans = [_span(accesses, dim, env) for dim in range(len(old.shape))]

@@ -22,14 +22,20 @@ from .compact_buffers import compact_buffers
 from .dissolve_blocks import dissolve_blocks
 from .flatten_buffers import flatten_buffers
 from .hoist_conditions import hoist_conditions
+from .hoist_shared import hoist_shared
+from .infer_scopes import infer_scopes
+from .insert_barriers import insert_barriers
+from .interleave_virtual import interleave_virtual
 from .options import LowerOptions, VectorUnit
 from .pad_rows import pad_rows
 from .partition_loops import partition_loops
 from .pipeline_loops import pipeline_loops
 from .place_allocations import place_allocations
 from .promote_registers import promote_registers
+from .reduce_across_threads import reduce_across_threads
 from .separate_init import separate_init
 from .simplify_program import simplify_program
+from .unify_threads import unify_threads
 from .unroll_loops import unroll_loops
 from .vectorize_loops import vectorize_loops
 
@@ -84,6 +90,11 @@ def _simplify(why: str) -> Pass:
 
 PIPELINE: tuple[Pass, ...] = (
     Pass(
+        "infer_scopes",
+        "an intermediate between threads lives in memory that the right ones of them see",
+        lambda p, _: infer_scopes(p),
+    ),
+    Pass(
         "separate_init",
         "start values are set before reduction loops, so that these need not ask for it",
         lambda p, _: separate_init(p),
@@ -92,6 +103,21 @@ PIPELINE: tuple[Pass, ...] = (
         "place_allocations",
         "intermediates live only where they are needed; parallel iterations get their own",
         lambda p, _: place_allocations(p),
+    ),
+    Pass(
+        "unify_threads",
+        "every thread of a kernel runs one iteration of each loop over threads",
+        lambda p, _: unify_threads(p),
+    ),
+    Pass(
+        "reduce_across_threads",
+        "threads that reduce together join their partial results",
+        lambda p, _: reduce_across_threads(p),
+    ),
+    Pass(
+        "insert_barriers",
+        "a thread must not read what another one has not written yet",
+        lambda p, _: insert_barriers(p),
     ),
     Pass(
         "dissolve_blocks",
@@ -108,6 +134,16 @@ PIPELINE: tuple[Pass, ...] = (
         "pipeline_loops",
         "pipelined loops overlap: the next iteration's values are fetched during this one",
         lambda p, _: pipeline_loops(p),
+    ),
+    Pass(
+        "hoist_shared",
+        "a group of threads has one shared memory, given to it once",
+        lambda p, _: hoist_shared(p),
+    ),
+    Pass(
+        "interleave_virtual",
+        "virtual threads become one stream of instructions that hides waiting",
+        lambda p, _: interleave_virtual(p),
     ),
     Pass(
         "hoist_conditions",

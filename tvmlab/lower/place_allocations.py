@@ -7,7 +7,8 @@
 
 A buffer goes inside a loop if all its accesses stand there and each iteration reads only what it
 wrote itself. Where iterations of a parallel loop use the same elements, it must go inside, for else
-they would race. The lanes of a vectorized loop share their buffers: nothing is placed inside one.
+they would race; threads of a device get their own as the memory's scope says. The lanes of a
+vectorized loop share their buffers: nothing is placed inside one.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from tvmlab.ir import Alloc, Buffer, For, If, Let, Program, Seq, Stmt, seq
+from tvmlab.ir import Alloc, Buffer, For, If, Let, Program, Seq, Stmt, is_thread_loop, seq, shares
 
 from .accesses import Access, accesses_of, touches
 from .coverage import is_private, touch_distinct
@@ -43,15 +44,18 @@ def _loops_to_enter(accesses: Sequence[Access]) -> set[For]:
         if any(loop is not level[0] for loop in level) or level[0].kind == "vectorized":
             break
         shared.append(level[0])
-    colliding = [
-        n
-        for n, loop in enumerate(shared)
-        if loop.kind == "parallel" and not touch_distinct(accesses, loop)
-    ]
+    colliding = [n for n, loop in enumerate(shared) if _needs_own(accesses, loop)]
     depth = colliding[-1] + 1 if colliding else 0
     while depth < len(shared) and is_private(accesses, shared[depth]):
         depth += 1
     return set(shared[:depth])
+
+
+def _needs_own(accesses: Sequence[Access], loop: For) -> bool:
+    """Whether each iteration of a loop must have a buffer of its own."""
+    if is_thread_loop(loop):
+        return not shares(accesses[0].buffer.scope, loop)
+    return loop.kind == "parallel" and not touch_distinct(accesses, loop)
 
 
 def _place(stmt: Stmt, buffer: Buffer, enter: set[For]) -> Stmt:

@@ -89,6 +89,8 @@ class _Separation:
             return None
         zero: dict[Var, Expr] = {lp.var: const(0) for lp in chain if lp.var in reduced}
         inner = [lp for lp in chain if lp.var not in zero]
+        if any(lp.kind == "thread" and lp.var in zero for lp in chain):
+            return None  # threads join their results first
         if any(lp.var not in spatial or uses_var(lp.extent, set(zero)) for lp in inner):
             return None
         env = Bounds()

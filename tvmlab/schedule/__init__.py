@@ -4,6 +4,7 @@ from .actions import Action, Choice
 from .history import History, HistoryNode
 from .index import ProgramIndex, accesses, blocks_in, index_of
 from .kinds import block_kind
+from .primitives.reduction import ReductionForm, reduction_form
 from .refs import BlockRef, LoopRef
 from .registry import PRIMITIVES, Applied, ParamSpec, Primitive, primitive
 from .schedule import Schedule
@@ -27,6 +28,7 @@ __all__ = [
     "ParamSpec",
     "Primitive",
     "ProgramIndex",
+    "ReductionForm",
     "RefusedError",
     "Schedule",
     "Step",
@@ -38,4 +40,5 @@ __all__ = [
     "index_of",
     "primitive",
     "read_json",
+    "reduction_form",
 ]

@@ -1,0 +1,46 @@
+"""Give a group of threads its shared memory once, above the loops over its threads.
+
+    for t in thread(64, "threadIdx.x"):            with alloc(float32[64], scope="shared") as S:
+        for k in range(4):                             for t in thread(64, "threadIdx.x"):
+            with alloc(..., scope="shared") as S:  ->      for k in range(4):
+                ...                                            ...
+
+Devices have no other shared memory than that. Rounds of a loop then use the same memory again, for
+which barriers have been set already.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tvmlab.ir import Alloc, Buffer, For, Program, Stmt, shares, transform, with_body
+
+from .kernels import map_kernels, thread_loops_on_top, wrap
+
+
+def hoist_shared(program: Program) -> Program:
+    """Move allocations that threads of a group share out of the loops over these threads."""
+    return with_body(program, map_kernels(program.body, _kernel))
+
+
+def _kernel(root: For) -> Stmt:
+    grid, group, body = thread_loops_on_top(root)
+    found: list[Buffer] = []
+
+    def visit(node: Any) -> Any:
+        if isinstance(node, Alloc) and _is_shared(node.buffer, group):
+            found.append(node.buffer)
+            return node.body
+        return node
+
+    body = transform(body, visit)
+    if not found:
+        return root
+    inner = wrap(group, body)
+    for buffer in found:
+        inner = Alloc(buffer, inner)
+    return wrap(grid, inner)
+
+
+def _is_shared(buffer: Buffer, group: list[For]) -> bool:
+    return buffer.scope != "global" and any(shares(buffer.scope, lp) for lp in group)
