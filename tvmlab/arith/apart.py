@@ -9,6 +9,7 @@ Used for threads: if all thread indices must agree, no two threads touch the sam
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import gcd
 
 from tvmlab.ir import Expr, Var, loads_of, uses_var, walk
 
@@ -81,17 +82,31 @@ class _Dimension:
             elif number not in known:
                 x, y = x.plus(LinearForm({p: 1}, 0), c), y.plus(LinearForm({q: 1}, 0), c)
         self.slack = _largest_difference(x, y, env)
+        self.step = gcd(*x.terms.values(), *y.terms.values())
+        self.shift = y.const - x.const
 
     def decided(self) -> set[int]:
-        """Pairs whose difference is too heavy for all else to make up for."""
+        """Pairs whose difference nothing else can make up for."""
+        return self._heavy(self.factors, self.slack) | self._between_steps()
+
+    def _between_steps(self) -> set[int]:
+        """Pairs too light to make a whole step, where all else moves by whole steps."""
+        if not self.step or self.shift % self.step:
+            return set()
+        light = {n: f for n, f in self.factors.items() if f % self.step}
+        reach = sum(abs(f) * self.width[n] for n, f in light.items())
+        return self._heavy(light, 0) if reach < self.step else set()
+
+    def _heavy(self, factors: Mapping[int, int], slack: int | None) -> set[int]:
+        """Pairs whose difference is too heavy for the lighter ones and the slack together."""
         equal: set[int] = set()
-        if self.slack is None:
+        if slack is None:
             return equal
-        left = dict(self.factors)
+        left = dict(factors)
         for number in sorted(left, key=lambda n: -abs(left[n])):
             factor = abs(left.pop(number))
             others = sum(abs(f) * self.width[n] for n, f in left.items())
-            if factor <= others + self.slack:
+            if factor <= others + slack:
                 break
             equal.add(number)
         return equal

@@ -80,6 +80,7 @@ class _Walk:
             If: self._if,
             For: self._for,
             Alloc: self._alloc,
+            Barrier: self._children,
             Block: self._block,
         }
 

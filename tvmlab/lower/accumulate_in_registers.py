@@ -20,6 +20,7 @@ from typing import Any
 from tvmlab.arith import Bounds, linear_form
 from tvmlab.ir import (
     Alloc,
+    Barrier,
     Buffer,
     Expr,
     For,
@@ -43,6 +44,7 @@ from tvmlab.ir import (
     structural_key,
     transform,
     uses_var,
+    walk,
     with_body,
 )
 
@@ -147,10 +149,18 @@ def _are_apart(places: Sequence[_Place]) -> bool:
 
 
 def _candidates(loop: For) -> list[_Accumulator]:
-    """What the loop does to each buffer that comes from outside of it."""
+    """What the loop does to each buffer that comes from outside of it.
+
+    Where threads wait for each other, others may look at what is not their own in between.
+    """
     scan = _Scan()
     scan.visit(loop.body, frozenset((loop.var,)), True)
-    return [a for b, a in scan.found.items() if b not in scan.local]
+    waits = any(isinstance(n, Barrier) for n in walk(loop.body))
+    return [
+        a
+        for b, a in scan.found.items()
+        if b not in scan.local and not (waits and b.scope != "local")
+    ]
 
 
 class _Scan:

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from tvmlab.arith import Bounds, agreeing_pairs, linear_form
+from tvmlab.arith import Bounds, agreeing_pairs, detect_iter_map, linear_form
 from tvmlab.ir import (
     Alloc,
     Barrier,
@@ -215,10 +215,22 @@ class _Insertion:
                 return False
             fixed.add(carried.var)
         env = Bounds.of({lp.var: lp.extent for lp in (*self.grid, *self.group, *a.loops, *b.loops)})
+        if _tell_apart(a, b, apart, fixed, env):
+            return True
         x, y = _in_first(a, apart), _in_first(b, apart)
         pairs = [(lp.var, lp.var) for lp in apart if not (_is_first(a, lp) and _is_first(b, lp))]
         agreed = agreeing_pairs(x, y, pairs, env, frozenset(fixed))
         return len(agreed) == len(pairs)
+
+
+def _tell_apart(a: Access, b: Access, apart: Sequence[For], fixed: set[Var], env: Bounds) -> bool:
+    """Whether two accesses at one place are at another element in each thread and round."""
+    if not all(structural_equal(x, y) for x, y in zip(a.indices, b.indices, strict=True)):
+        return False
+    loops = [*apart, *(lp for lp in a.loops if lp.var not in fixed and lp not in apart)]
+    used = [lp for lp in loops if lp in apart or any(uses_var(i, {lp.var}) for i in a.indices)]
+    runs = [(lp.var, lp.extent) for lp in used]
+    return detect_iter_map(a.indices, runs, a.buffer.shape, env=env).injective
 
 
 def _is_first(access: Access, loop: For) -> bool:

@@ -117,9 +117,9 @@ def _are_disjoint(slots: Iterable[Slot]) -> bool:
 
 
 def _crosses_threads(alloc: Alloc) -> bool:
-    """Whether iterations of a parallel loop share the buffer: then it must be memory."""
+    """Whether iterations of a loop over threads share the buffer: then it must be memory."""
     return any(
-        isinstance(n, For) and n.kind == "parallel" and touches(n.body, alloc.buffer)
+        isinstance(n, For) and n.kind in ("parallel", "thread") and touches(n.body, alloc.buffer)
         for n in walk(alloc.body)
     )
 

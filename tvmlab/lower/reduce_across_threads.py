@@ -139,7 +139,11 @@ class _JointReduction:
     def _partial(self) -> Block:
         """The block, reducing into the thread's own partial result."""
         moved = dict(zip(self.form.buffers, self.parts, strict=True))
-        block = replace(self.block, init=None)
+        # Its result is only a part: from here on threads no longer reduce together.
+        iters = [
+            replace(it, kind="opaque") if it.kind == "reduce" else it for it in self.block.iters
+        ]
+        block = replace(self.block, iters=tuple(iters), init=None)
         return replace_buffers(block, moved)
 
     def _start(self) -> Stmt:

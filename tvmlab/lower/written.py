@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from tvmlab.arith import Bounds, detect_iter_map, linear_form, prove, simplify
+from tvmlab.arith import Bounds, detect_iter_map, linear_form, prove, relax, simplify
 from tvmlab.ir import (
     Compare,
     Expr,
@@ -30,7 +30,7 @@ from tvmlab.ir import (
     walk,
 )
 
-from .accesses import Access
+from .accesses import Access, loop_intervals
 
 Box: TypeAlias = list[tuple[Expr, Expr]]
 """For each dimension the first index and the number of indices."""
@@ -59,7 +59,8 @@ def written_box(write: Access, loops: Sequence[For], env: Bounds) -> Box | None:
     if whole is not None:
         return whole
     indices = [simplify(substitute(i, reduced), inside) for i in write.indices]
-    return _gapless_box(write, loops, indices, conditions, inside)
+    box = _gapless_box(write, loops, indices, conditions, inside)
+    return box or _counted_box(write, loops, indices, conditions, env, inside)
 
 
 def _whole_domain(
@@ -152,6 +153,33 @@ def _gapless_box(
     if not all(prove(condition, valid) for condition in conditions):
         return None
     return [(run.start, const(run.reach + 1)) for run in runs]
+
+
+def _counted_box(
+    write: Access,
+    loops: Sequence[For],
+    indices: Sequence[Expr],
+    conditions: Sequence[Expr],
+    env: Bounds,
+    inside: Bounds,
+) -> Box | None:
+    """The box around all indices, if as many different elements are written as it has."""
+    if not all(prove(condition, inside) for condition in conditions):
+        return None
+    used = [lp for lp in loops if any(uses_var(i, {lp.var}) for i in indices)]
+    sizes = [const_int(lp.extent) for lp in used]
+    boxes = [relax([i], loop_intervals(used, env), env) for i in indices]
+    volume, count = 1, 1
+    for size in sizes:
+        count *= size or 0
+    for box in boxes:
+        volume *= box.extent or -1
+    if volume != count or any(box.extent is None for box in boxes):
+        return None
+    pairs = [(lp.var, lp.extent) for lp in used]
+    if not detect_iter_map(indices, pairs, write.buffer.shape, env=env).injective:
+        return None
+    return [(box.min, const(box.extent or 1)) for box in boxes]
 
 
 def _gapless(index: Expr, inner: set[Var], free: dict[Var, int | None], env: Bounds) -> _Run | None:

@@ -49,7 +49,8 @@ class SyncPoints:
     def inside(self, stmt: Stmt) -> bool:
         """Whether threads wait somewhere in a statement."""
         return any(
-            isinstance(n, Barrier) or n in self.before or n in self.rounds for n in walk(stmt)
+            isinstance(n, Barrier) or n in self.rounds or (n in self.before and n is not stmt)
+            for n in walk(stmt)
         )
 
 
