@@ -80,7 +80,6 @@ class _Walk:
             If: self._if,
             For: self._for,
             Alloc: self._alloc,
-            Barrier: self._children,
             Block: self._block,
         }
 

@@ -13,7 +13,7 @@ from tvmlab.codegen import (
     emit_module,
     kernel_signature,
 )
-from tvmlab.ir import Program, verify
+from tvmlab.ir import For, Program, verify, walk
 from tvmlab.lower import Lowered, LowerOptions
 from tvmlab.lower import lower as lower_program
 from tvmlab.runtime import Kernel, ObjectCache
@@ -69,6 +69,7 @@ def build(
         Called on arrays in the order of the program's parameters.
     """
     machine = Target.of(target)
+    _require_cpu_loops(program_of(source))
     start = time.perf_counter()
     lowered = lower(source, machine, options)
     lowered_at = time.perf_counter()
@@ -93,6 +94,20 @@ def build(
     return Executable(
         program, lowered.program, lowered.record, machine, text, kernel, stages, found
     )
+
+
+def _require_cpu_loops(program: Program) -> None:
+    """Refuse to compile loops over a device's threads for a CPU, which has none."""
+    for loop in walk(program.body):
+        if isinstance(loop, For) and loop.kind == "thread":
+            name = loop.var.name
+            raise UserError(
+                f"cannot build {program.name} for the CPU: the loop {name} is bound to "
+                f"{loop.thread}, and a CPU has no such threads",
+                hint=f"for threads of the CPU make the loop serial and then parallel: "
+                f"sch.serial({name}); sch.parallel({name}). A program for a device can be looked "
+                f"at with tvmlab.lower and run with tvmlab.codegen.interpret",
+            )
 
 
 def program_of(source: Source) -> Program:

@@ -113,6 +113,12 @@ def effective_scopes(program: Program) -> dict[Buffer, Scope]:
     An intermediate without a scope whose users all stand in one loop over threads belongs to each
     of these threads ("local"); in one over groups, to each group ("shared"); else to all.
     """
+    around = _loops_around_users(program)
+    return {b: _effective(b, around.get(b, ())) for b in program.allocs}
+
+
+def _loops_around_users(program: Program) -> dict[Buffer, tuple[For, ...]]:
+    """For each buffer the loops around all blocks that use it."""
     around: dict[Buffer, tuple[For, ...]] = {}
     for placed in placed_blocks(program.body):
         reads, writes = touched_buffers(placed.block)
@@ -120,7 +126,7 @@ def effective_scopes(program: Program) -> dict[Buffer, Scope]:
             known = around.get(buffer)
             loops = placed.loops if known is None else _common(known, placed.loops)
             around[buffer] = loops
-    return {b: _effective(b, around.get(b, ())) for b in program.allocs}
+    return around
 
 
 def _common(a: Sequence[For], b: Sequence[For]) -> tuple[For, ...]:
@@ -145,7 +151,8 @@ class Sharing:
     """Which threads of a program with blocks see one storage of each of its buffers."""
 
     def __init__(self, program: Program) -> None:
-        self._scopes = effective_scopes(program)
+        self._around = _loops_around_users(program)
+        self._scopes = {b: _effective(b, self._around.get(b, ())) for b in program.allocs}
         self._joined: dict[Buffer, set[str]] = {}
         for placed in placed_blocks(program.body):
             tags = {lp.thread for lp in reduced_by_threads(placed)}
@@ -160,8 +167,10 @@ class Sharing:
         """Whether all iterations of a thread loop see one storage of a buffer.
 
         What threads compute together by a reduction is the same for all of them, also where each
-        keeps a copy of its own.
+        keeps a copy of its own. Virtual threads of one loop have copies of what is used only there.
         """
+        if loop.kind == "virtual" and loop not in self._around.get(buffer, (loop,)):
+            return True
         return shares(self.scope(buffer), loop) or loop.thread in self._joined.get(buffer, ())
 
 

@@ -161,8 +161,6 @@ class _Collector:
                 self.visit(stmt.body, place)
             case Block():
                 self._block(stmt, place)
-            case Barrier():
-                self._order += 1
             case _:
                 raise AssertionError(f"{type(stmt).__name__} is no statement")
 

@@ -65,7 +65,8 @@ def bind(program: Program, loop: Var, thread: str) -> Applied:
             fixes=(Fix(f"make {loop.name} serial, then bind it", steps),),
             subject=loop,
         )
-    bound = replace_stmts(program, {target: replace(target, kind=kind, thread=thread)})
+    tag = thread if kind == "thread" else ""
+    bound = replace_stmts(program, {target: replace(target, kind=kind, thread=tag)})
     require_lawful_threads(bound, Asked("bind", f"bind {loop.name} to {thread}", by_bind=True))
     return Applied(bound)
 
