@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from . import te
 from .driver import Executable, build, lower
 from .ir import kernel
+from .runtime import load_library, register_function
 from .schedule import Schedule, Verdict
 from .support import TvmlabError, UserError
 
@@ -29,7 +30,9 @@ __all__ = [
     "build",
     "explore",
     "kernel",
+    "load_library",
     "lower",
+    "register_function",
     "te",
 ]
 

@@ -7,11 +7,14 @@ from .llvm import (
     FastMath,
     LoopReport,
     cache_key_parts,
+    compile_c,
     compile_module,
     emit_module,
     kernel_name,
     kernel_signature,
     loop_reports,
+    require_symbols,
+    with_code,
 )
 
 __all__ = [
@@ -21,10 +24,13 @@ __all__ = [
     "InterpreterFailure",
     "LoopReport",
     "cache_key_parts",
+    "compile_c",
     "compile_module",
     "emit_module",
     "interpret",
     "kernel_name",
     "kernel_signature",
     "loop_reports",
+    "require_symbols",
+    "with_code",
 ]

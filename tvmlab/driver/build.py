@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from pathlib import Path
 from typing import cast
 
 from tvmlab.codegen import (
@@ -12,6 +13,8 @@ from tvmlab.codegen import (
     compile_module,
     emit_module,
     kernel_signature,
+    require_symbols,
+    with_code,
 )
 from tvmlab.ir import For, Program, verify, walk
 from tvmlab.lower import Lowered, LowerOptions
@@ -51,6 +54,7 @@ def build(
     options: LowerOptions | None = None,
     emit_options: EmitOptions | None = None,
     cache: bool = True,
+    link: Sequence[str | bytes | Path] = (),
 ) -> Executable:
     """Compile a schedule to a kernel for this machine.
 
@@ -62,6 +66,9 @@ def build(
         "cpu", or a `Target`.
     cache
         Whether machine code of equal LLVM IR may come from, and go to, the cache on disk.
+    link
+        Code to link the kernel with, for calls of `symbol:NAME`: LLVM IR as text, bitcode as
+        bytes, or paths of `.ll`, `.bc` or `.c` files.
 
     Returns
     -------
@@ -71,7 +78,10 @@ def build(
     machine = Target.of(target)
     _require_cpu_loops(program_of(source))
     start = time.perf_counter()
-    lowered = lower(source, machine, options)
+    program = program_of(source)
+    for code in link:
+        program = with_code(program, code)
+    lowered = lower(program, machine, options)
     lowered_at = time.perf_counter()
     text = emit_module(lowered.program, machine, emit_options)
     stages = {"lower": lowered_at - start, "emit": time.perf_counter() - lowered_at}
@@ -88,7 +98,7 @@ def build(
     else:
         data, found = compile_now(), False
     linking = time.perf_counter()
-    program = program_of(source)
+    require_symbols(lowered.program)
     kernel = Kernel(data, kernel_signature(lowered.program, like=program))
     stages["load"] = time.perf_counter() - linking
     return Executable(

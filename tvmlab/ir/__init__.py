@@ -49,7 +49,7 @@ from .naming import Names
 from .op_table import CALLS, CallInfo
 from .parser import parse, parse_expr, parse_stmt
 from .printer import Line, marked_text, to_lines, to_text
-from .program import Param, Program
+from .program import IMPORT_LLVM, Param, Program
 from .regions import accessed_buffer, infer_regions, make_block, written_buffers
 from .stmt import (
     Access,
@@ -116,6 +116,7 @@ __all__ = [
     "FALSE",
     "GRID_TAGS",
     "GROUP_TAGS",
+    "IMPORT_LLVM",
     "SCOPES",
     "TRUE",
     "VIRTUAL_TAGS",

@@ -12,6 +12,10 @@ from .stmt import Annotations, Stmt
 Param: TypeAlias = Union[Buffer, Var]
 
 
+IMPORT_LLVM = "import_llvm"
+"""The annotation that holds code to be linked into the kernel: a text, or several in a tuple."""
+
+
 @node
 class Program:
     """A named function over buffers (and scalar sizes).
@@ -30,3 +34,10 @@ class Program:
     def buffers(self) -> tuple[Buffer, ...]:
         """Parameter buffers and intermediates, in order."""
         return (*(p for p in self.params if isinstance(p, Buffer)), *self.allocs)
+
+    @property
+    def imported_code(self) -> tuple[str, ...]:
+        """The code that the kernel is to be linked with."""
+        found = dict(self.annotations).get(IMPORT_LLVM, ())
+        codes = found if isinstance(found, tuple) else (found,)
+        return tuple(code for code in codes if isinstance(code, str))

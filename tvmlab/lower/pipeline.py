@@ -21,6 +21,7 @@ from .accumulate_in_registers import accumulate_in_registers
 from .compact_buffers import compact_buffers
 from .dissolve_blocks import dissolve_blocks
 from .flatten_buffers import flatten_buffers
+from .gather_imports import gather_imports
 from .hoist_conditions import hoist_conditions
 from .hoist_shared import hoist_shared
 from .infer_scopes import infer_scopes
@@ -89,6 +90,11 @@ def _simplify(why: str) -> Pass:
 
 
 PIPELINE: tuple[Pass, ...] = (
+    Pass(
+        "gather_imports",
+        "code to be linked in belongs to the kernel, not to a loop that may go",
+        lambda p, _: gather_imports(p),
+    ),
     Pass(
         "infer_scopes",
         "an intermediate between threads lives in memory that the right ones of them see",

@@ -5,7 +5,7 @@ Knows nothing of the compiler: a saved module runs with this package alone.
 
 from .array import empty
 from .cache import ObjectCache, default_cache_dir
-from .engine import LoadedCode, load_object
+from .engine import LoadedCode, load_ir, load_object
 from .functions import find_function, packed_function, register_function
 from .kernel import Kernel
 from .pool import Chunking, get_num_threads, num_threads, set_num_threads, set_spin
@@ -31,6 +31,7 @@ __all__ = [
     "find_function",
     "find_symbol",
     "get_num_threads",
+    "load_ir",
     "load_library",
     "load_object",
     "measure",

@@ -16,6 +16,8 @@ from typing import Any, TypeVar
 
 from tvmlab.support import InternalError, RuntimeFailure, llvm_binding
 
+from .packed import provided_symbols
+
 _T = TypeVar("_T")
 _lock = threading.Lock()
 _names = itertools.count()
@@ -46,7 +48,7 @@ def load_object(data: bytes, symbols: Sequence[str]) -> LoadedCode:
 
 
 def load_ir(text: str, symbols: Sequence[str]) -> LoadedCode:
-    """Compile the runtime's own IR text and load it."""
+    """Compile IR text for this machine and load it."""
     builder = llvm_binding().JITLibraryBuilder()
     builder.add_ir(text)
     return _link(builder, symbols)
@@ -66,6 +68,8 @@ def _immortal(thing: _T) -> _T:
 def _link(builder: Any, symbols: Sequence[str]) -> LoadedCode:
     engine = _engine()
     builder.add_current_process()
+    for name, address in provided_symbols().items():
+        builder.import_symbol(name, address)
     for symbol in symbols:
         builder.export_symbol(symbol)
     with _lock:

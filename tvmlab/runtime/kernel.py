@@ -7,12 +7,13 @@ more slowly and with explanations.
 from __future__ import annotations
 
 import ctypes
-from typing import Any
+from typing import Any, NoReturn
 
 from tvmlab.support import RuntimeFailure
 
 from .arguments import bind_arguments
 from .engine import load_object
+from .packed import RAISED, take_exception
 from .pool import Chunking, pool
 from .quick import quick_check
 from .signature import Signature
@@ -60,7 +61,7 @@ class Kernel:
             slots = bytes(bound.slots)
         code = self._call(slots, self._parallel_for)
         if code:
-            raise _failure(self.signature.name, code)
+            _fail(self.signature.name, code)
 
     def time(
         self,
@@ -79,7 +80,7 @@ class Kernel:
         def run(count: int) -> None:
             code = repeat(kernel, slots, self._parallel_for, count)
             if code:
-                raise _failure(self.signature.name, code)
+                _fail(self.signature.name, code)
 
         return measure_loop(
             run,
@@ -99,6 +100,10 @@ def _closer_look(*arguments: Any) -> None:
     del arguments
 
 
-def _failure(name: str, code: int) -> RuntimeFailure:
+def _fail(name: str, code: int) -> NoReturn:
+    """Raise what ended a kernel: an error of its own, or that of a Python function it called."""
+    error = take_exception() if code == RAISED else None
+    if error is not None:
+        raise error
     what = _FAILURES.get(code, f"it returned the code {code}")
-    return RuntimeFailure(f"kernel {name} failed: {what}")
+    raise RuntimeFailure(f"kernel {name} failed: {what}")

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from tvmlab.codegen.llvm.link import imported_symbol
 from tvmlab.ir import Buffer, Invoke, Operand, Procedure, Stmt
 from tvmlab.runtime import call_symbol, packed_function
 from tvmlab.support import RuntimeFailure
@@ -141,7 +142,7 @@ def compile_call(c: ExprCompiler, s: Invoke, compile_stmt: Callable[[Stmt], Acti
     if s.meaning is not None:
         run = _meaning(c, s.meaning, values, compile_stmt)
     else:
-        run = _outside(s, values)
+        run = _outside(c, s, values)
     parts = [v for v in values if isinstance(v, Part) and v.access != "address"]
 
     def call() -> None:
@@ -176,7 +177,7 @@ def _meaning(
     return run
 
 
-def _outside(s: Invoke, values: Sequence[Part | Value]) -> Action:
+def _outside(c: ExprCompiler, s: Invoke, values: Sequence[Part | Value]) -> Action:
     kind, _, name = s.callee.partition(":")
     if kind not in ("packed", "symbol") or not name:
         raise RuntimeFailure(
@@ -193,7 +194,7 @@ def _outside(s: Invoke, values: Sequence[Part | Value]) -> Action:
             packed_function(name)(*[v.array() if isinstance(v, Part) else v() for v in values])
             return
         given = [v.address if isinstance(v, Part) else v() for v in values]
-        call_symbol(name, given, types)
+        call_symbol(name, given, types, imported_symbol(c.imported_code, name))
         for value in values:
             if isinstance(value, Part) and value.access != "address":
                 value.refresh()

@@ -48,7 +48,8 @@ class ExprCompiler:
     are the parallel and vectorized loops around the expression being compiled.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, imported_code: tuple[str, ...] = ()) -> None:
+        self.imported_code = imported_code
         self.frame: list[Any] = []
         self.active = ActiveLanes()
         self.concurrent: list[ConcurrentLoop] = []

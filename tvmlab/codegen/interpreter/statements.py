@@ -43,7 +43,7 @@ class StmtCompiler:
     """Compiles the body of a program; `exprs` holds its variables and buffers."""
 
     def __init__(self, program: Program) -> None:
-        self.exprs = ExprCompiler()
+        self.exprs = ExprCompiler(program.imported_code)
         self._intermediates = frozenset(program.allocs)
         self._uses = _uses(program.body)
         self._sharing = Sharing(program)

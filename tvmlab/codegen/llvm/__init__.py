@@ -4,6 +4,7 @@ from .asm_report import LoopReport, loop_reports
 from .compile import CompiledObject, cache_key_parts, compile_module
 from .emit import emit_module, kernel_name
 from .interface import kernel_signature
+from .link import compile_c, require_symbols, with_code
 from .options import EmitOptions, FastMath
 
 __all__ = [
@@ -12,9 +13,12 @@ __all__ = [
     "FastMath",
     "LoopReport",
     "cache_key_parts",
+    "compile_c",
     "compile_module",
     "emit_module",
     "kernel_name",
     "kernel_signature",
     "loop_reports",
+    "require_symbols",
+    "with_code",
 ]

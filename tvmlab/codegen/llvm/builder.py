@@ -141,6 +141,7 @@ class ModuleText:
         self._helpers: dict[str, str] = {}
         self._metadata: list[str] = []
         self._names: dict[str, int] = {}
+        self._texts: dict[str, str] = {}
         self.attributes = ""
 
     def unique(self, wish: str) -> str:
@@ -167,6 +168,17 @@ class ModuleText:
 
     def has_helper(self, name: str) -> bool:
         return name in self._helpers
+
+    def text_constant(self, text: str) -> str:
+        """A constant text that ends with a zero byte; returns its name with the sign."""
+        if text not in self._texts:
+            data = text.encode() + b"\0"
+            shown = "".join(chr(c) if chr(c).isalnum() and c < 128 else f"\\{c:02X}" for c in data)
+            name = f"@.text.{len(self._texts)}"
+            kind = f"[{len(data)} x i8]"
+            self._head += f'{name} = private unnamed_addr constant {kind} c"{shown}"\n'
+            self._texts[text] = name
+        return self._texts[text]
 
     def define(self, function: FunctionText) -> None:
         """Add a finished function."""

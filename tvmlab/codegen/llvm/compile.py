@@ -16,6 +16,8 @@ from typing import Any
 from tvmlab.support import InternalError, llvm_binding, llvm_version
 from tvmlab.target import Target
 
+from .link import link_carried
+
 
 @dataclass(frozen=True)
 class CompiledObject:
@@ -77,6 +79,7 @@ def _optimised(
     parsed = time.perf_counter()
     machine = _machine(target, opt_level)
     module.data_layout = str(machine.target_data)
+    link_carried(module, ir_text)
     options = llvm.create_pipeline_tuning_options(speed_level=opt_level)
     options.loop_vectorization = False
     options.slp_vectorization = False

@@ -9,20 +9,21 @@ pointer arguments carry what LLVM may assume of them.
 
 from __future__ import annotations
 
-from tvmlab.ir import Binary, Buffer, Expr, Param, Program, Var
+from tvmlab.ir import Binary, Buffer, Expr, Invoke, Param, Program, Var, walk
 from tvmlab.support import DType, InternalError, UnsupportedOp, identifier
 from tvmlab.target import Target
 
-from . import calls, control, convert, leaves, memory, scalars
+from . import calls, control, convert, invoke, leaves, memory, scalars
 from .builder import FunctionText, ModuleText
 from .context import Context, typed
+from .link import carried
 from .options import EmitOptions
 from .ranges import UNKNOWN_EXTENT, Ranges
 from .signature import BufferUse, buffer_argument, buffer_uses
 from .types import llvm_type
 
 # Importing these modules filled the tables of `context`; each is named so that none is missed.
-RULE_MODULES = (calls, control, convert, leaves, memory, scalars)
+RULE_MODULES = (calls, control, convert, invoke, leaves, memory, scalars)
 
 
 # Functions of the C library that emitted code, or LLVM on its own account, may call.
@@ -38,7 +39,9 @@ def kernel_name(program: Program) -> str:
     A program may be called `sin` or `memset`, but its symbol may not.
     """
     name = identifier(program.name)
-    return f"{name}_kernel" if name in _LIBRARY or name.removesuffix("f") in _LIBRARY else name
+    called = {n.callee.partition(":")[2] for n in walk(program.body) if isinstance(n, Invoke)}
+    taken = _LIBRARY | called
+    return f"{name}_kernel" if name in taken or name.removesuffix("f") in _LIBRARY else name
 
 
 def emit_module(program: Program, target: Target, options: EmitOptions | None = None) -> str:
@@ -57,7 +60,7 @@ def emit_module(program: Program, target: Target, options: EmitOptions | None = 
     _emit_kernel(module, program, target, options, name)
     module.define_text(_unpacking_entry(name, program.params))
     module.attributes = _attributes(target)
-    return module.render()
+    return module.render() + carried(program.imported_code)
 
 
 def _emit_kernel(

@@ -6,7 +6,7 @@ context. Inside a body another parallel loop runs serially: the outer one has th
 
 from __future__ import annotations
 
-from tvmlab.ir import Alloc, Buffer, For, Var, free_vars, walk
+from tvmlab.ir import Alloc, Buffer, For, Let, Var, free_vars, walk
 
 from .builder import FunctionText
 from .context import Context, typed
@@ -76,7 +76,7 @@ def _emit_body(
 def _captured_vars(stmt: For) -> list[Var]:
     """Variables from outside that the loop needs, also for the sizes of what it allocates."""
     found = dict.fromkeys(free_vars(stmt))
-    inner = {node.var for node in walk(stmt) if isinstance(node, For)}
+    inner = {node.var for node in walk(stmt) if isinstance(node, (For, Let))}
     for node in walk(stmt):
         if isinstance(node, Alloc):
             found |= dict.fromkeys(v for size in node.buffer.shape for v in free_vars(size))

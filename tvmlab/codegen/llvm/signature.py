@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tvmlab.ir import Alloc, Buffer, Load, Stmt, Store, walk
+from tvmlab.ir import Alloc, Buffer, Load, Operand, Stmt, Store, walk
 
 
 @dataclass(slots=True)
@@ -26,6 +26,10 @@ def buffer_uses(stmt: Stmt) -> dict[Buffer, BufferUse]:
             uses.setdefault(node.buffer, BufferUse()).read = True
         elif isinstance(node, Store):
             uses.setdefault(node.buffer, BufferUse()).written = True
+        elif isinstance(node, Operand):
+            use = uses.setdefault(node.region.buffer, BufferUse())
+            use.read |= node.access in ("read", "update")
+            use.written |= node.access in ("write", "update")
     return {buffer: use for buffer, use in uses.items() if buffer not in own}
 
 
