@@ -12,6 +12,8 @@ from .math import (
     abs,
     all,
     any,
+    argmax,
+    argmin,
     cast,
     ceil,
     const,
@@ -53,15 +55,20 @@ from .math import (
     truncmod,
     var,
 )
-from .program import create_program, inputs_of, topological_order
-from .reduction import Reduce, Reducer
-from .tensor import ComputeOp, PlaceholderOp, Tensor
+from .order import inputs_of, operations_of, topological_order
+from .program import create_program
+from .reduction import Reduce, Reducer, comm_reducer
+from .scan import scan
+from .tags import tag_scope
+from .tensor import ComputeOp, ExternOp, Operation, PlaceholderOp, ScanOp, Tensor
 
 __all__ = [
-    "Axis", "ComputeOp", "Formula", "PlaceholderOp", "Reduce", "Reducer", "Tensor", "abs", "all",
-    "any", "cast", "ceil", "compute", "const", "cos", "create_program", "eq", "erf", "exp", "exp2",
+    "Axis", "ComputeOp", "ExternOp", "Formula", "Operation", "PlaceholderOp", "Reduce", "Reducer",
+    "ScanOp", "Tensor", "abs", "all", "any", "argmax", "argmin", "cast", "ceil", "comm_reducer",
+    "compute", "const", "cos", "create_program", "eq", "erf", "exp", "exp2",
     "floor", "floordiv", "floormod", "if_then_else", "indexdiv", "indexmod", "inputs_of", "isnan",
     "log", "log2", "log10", "max", "max_value", "maximum", "min", "min_value", "minimum", "ne",
-    "placeholder", "pow", "power", "prod", "reduce_axis", "round", "rsqrt", "sigmoid", "sin",
-    "sqrt", "sum", "tan", "tanh", "topological_order", "trunc", "truncdiv", "truncmod", "var",
+    "operations_of", "placeholder", "pow", "power", "prod", "reduce_axis", "round", "rsqrt", "scan",
+    "sigmoid", "sin", "sqrt", "sum", "tag_scope", "tan", "tanh", "topological_order", "trunc",
+    "truncdiv", "truncmod", "var",
 ]  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from tvmlab.ir import Expr, ExprLike, Var, as_expr, const, const_int
+from tvmlab.ir import Expr, ExprLike, Var, as_expr, const, const_int, is_const
 from tvmlab.support import INDEX, ShapeError, TypeMismatch, node
 
 
@@ -37,7 +37,8 @@ def reduce_axis(dom: ExprLike | tuple[ExprLike, ExprLike], name: str = "rv") -> 
     """
     low, end = dom if isinstance(dom, tuple) else (0, dom)
     first = index_expr(low, f"the start of reduction axis {name}")
-    extent = index_expr(end, f"the end of reduction axis {name}") - first
+    extent = index_expr(end, f"the end of reduction axis {name}")
+    extent = extent if is_const(first, 0) else extent - first
     size = const_int(extent)
     if size is not None and size <= 0:
         raise ShapeError(
