@@ -151,8 +151,7 @@ class _Search:
             return None
         at = int(found[0])
         names = {
-            name: _text([s[at] for s in state])
-            for name, state in zip("abc", values, strict=False)
+            name: _text([s[at] for s in state]) for name, state in zip("abc", values, strict=False)
         }
         example = (
             f"{first.format(**names)} gives {_text([u[at] for u in x])}, "

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol, TypeAlias, Union, cast
+from typing import Any, Protocol, TypeAlias, Union, cast, overload
 
 import numpy as np
 
@@ -17,34 +17,47 @@ from tvmlab.support import INDEX, DType, ShapeError, TypeMismatch, identifier, u
 
 from .axis import Axis, shape_of
 from .formula import checked_body
+from .reduction import Several
 from .tags import annotations_of, current_tag
 from .tensor import ComputeOp, PlaceholderOp, Tensor, add_outputs
 
 _AXIS_NAMES = "ijklmnpqrs"
 
 
-Element: TypeAlias = Union[ExprLike, "tuple[ExprLike, ...]", "list[ExprLike]"]
-"""A formula, or one for each of several outputs."""
-
-
 class AnyRank(Protocol):
     """A function of all indices at once, as in `def element(*i): ...`."""
 
-    def __call__(self, *indices: Axis) -> Element: ...
+    def __call__(self, *indices: Axis) -> ExprLike: ...
+
+
+class AnyRankSeveral(Protocol):
+    """A function of all indices that gives several formulas."""
+
+    def __call__(self, *indices: Axis) -> Several: ...
 
 
 Formula: TypeAlias = Union[
-    Callable[[], Element],
-    Callable[[Axis], Element],
-    Callable[[Axis, Axis], Element],
-    Callable[[Axis, Axis, Axis], Element],
-    Callable[[Axis, Axis, Axis, Axis], Element],
-    Callable[[Axis, Axis, Axis, Axis, Axis], Element],
-    Callable[[Axis, Axis, Axis, Axis, Axis, Axis], Element],
-    Callable[[Axis, Axis, Axis, Axis, Axis, Axis, Axis], Element],
+    Callable[[], ExprLike],
+    Callable[[Axis], ExprLike],
+    Callable[[Axis, Axis], ExprLike],
+    Callable[[Axis, Axis, Axis], ExprLike],
+    Callable[[Axis, Axis, Axis, Axis], ExprLike],
+    Callable[[Axis, Axis, Axis, Axis, Axis], ExprLike],
+    Callable[[Axis, Axis, Axis, Axis, Axis, Axis], ExprLike],
+    Callable[[Axis, Axis, Axis, Axis, Axis, Axis, Axis], ExprLike],
     AnyRank,
 ]
 """What gives a tensor's element; ranks are spelled out so that editors know a lambda's indices."""
+
+SeveralFormulas: TypeAlias = Union[
+    Callable[[], Several],
+    Callable[[Axis], Several],
+    Callable[[Axis, Axis], Several],
+    Callable[[Axis, Axis, Axis], Several],
+    Callable[[Axis, Axis, Axis, Axis], Several],
+    AnyRankSeveral,
+]
+"""What gives an element of each of several tensors."""
 
 
 def placeholder(
@@ -74,9 +87,25 @@ def placeholder(
     return tensor
 
 
+@overload
 def compute(
     shape: ExprLike | tuple[ExprLike, ...],
     fcompute: Formula,
+    name: str = "compute",
+    tag: str = "",
+    attrs: Mapping[str, Attribute] | None = None,
+) -> Tensor: ...
+@overload
+def compute(
+    shape: ExprLike | tuple[ExprLike, ...],
+    fcompute: SeveralFormulas,
+    name: str = "compute",
+    tag: str = "",
+    attrs: Mapping[str, Attribute] | None = None,
+) -> tuple[Tensor, ...]: ...
+def compute(
+    shape: ExprLike | tuple[ExprLike, ...],
+    fcompute: Formula | SeveralFormulas,
     name: str = "compute",
     tag: str = "",
     attrs: Mapping[str, Attribute] | None = None,
@@ -125,8 +154,8 @@ def compute(
         attrs=annotations_of(attrs),
         span=user_span(),
     )
-    tensors = add_outputs(op, [sizes] * len(body), [e.dtype for e in body])
-    return tensors if len(tensors) > 1 else tensors[0]
+    tensors: tuple[Tensor, ...] = add_outputs(op, [sizes] * len(body), [e.dtype for e in body])
+    return tensors if several and len(tensors) > 1 else tensors[0]
 
 
 def _formula(value: object, name: str) -> Expr:
@@ -143,7 +172,7 @@ def _formula(value: object, name: str) -> Expr:
     return as_expr(cast("ExprLike", value))
 
 
-def _axis_names(fcompute: Formula, rank: int, name: str) -> list[str]:
+def _axis_names(fcompute: Formula | SeveralFormulas, rank: int, name: str) -> list[str]:
     parameters = list(inspect.signature(fcompute).parameters.values())
     kinds = inspect.Parameter
     names: list[str] = []

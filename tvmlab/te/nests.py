@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from tvmlab.arith import law_of
+from tvmlab.arith import law_of, simplify
 from tvmlab.ir import (
     Block,
     BlockSymbol,
@@ -63,15 +63,23 @@ def compute_nest(
     """Loops over all axes around the one block of a compute, which gets the name."""
     steps = walks or [walk_of(axis) for axis in (*op.axis, *op.reduce_axis)]
     ranges: dict[Var, tuple[Expr, Expr]] = {w.axis: (w.first, w.extent) for w in steps}
-    for part in op.formulas:
+    for part in _read_at_all_points(op):
         refuse_reads_outside(part, ranges, op.name, op.span)
-    loops = [w.loop or Var(w.axis.name) for w in steps]
+    loops = [Var(w.axis.name) if w.loop is None else w.loop for w in steps]
     iters = [IterVar(Var(f"v{w.axis.name}"), w.extent, w.kind) for w in steps]
     body: Stmt = _Body(op, buffers, steps, iters).block(name, loops)
     for step, loop in zip(reversed(steps), reversed(loops), strict=True):
         if step.loop is None:
             body = For(loop, step.extent, body)
     return body
+
+
+def _read_at_all_points(op: ComputeOp) -> tuple[Expr, ...]:
+    """The formulas whose reads are made at every point: not what a condition keeps out."""
+    reduce = op.reduction
+    if reduce is None or is_const(reduce.where, True):
+        return op.formulas
+    return (reduce.where, *reduce.init)
 
 
 class _Body:
@@ -92,6 +100,7 @@ class _Body:
             w.axis: it.var if is_const(w.first, 0) else it.var + w.first
             for w, it in zip(walks, iters, strict=True)
         }
+        self.shifted = any(not is_const(w.first, 0) for w in walks)
         self.indices = tuple(self.values[axis] for axis in op.axis)
 
     def block(self, name: str, loops: Sequence[Var]) -> Block:
@@ -114,7 +123,8 @@ class _Body:
 
     def plain(self, e: Expr) -> Expr:
         """A formula over the program's buffers and the block's iteration variables."""
-        return substitute(untensor(e, self.buffers), self.values)
+        placed = substitute(untensor(e, self.buffers), self.values)
+        return _simple_indices(placed) if self.shifted else placed
 
     def store(self, n: int, value: Expr) -> Stmt:
         return Store(self.targets[n], self.indices, value)
@@ -163,6 +173,17 @@ def _lets(variables: Sequence[Var], values: Sequence[Expr], body: Stmt) -> Stmt:
     for var, value in zip(reversed(variables), reversed(values), strict=True):
         body = Let(var, value, body)
     return body
+
+
+def _simple_indices(e: Expr) -> Expr:
+    """Indices of reads as short as they can be: a range that starts late makes `v + 1 - 1`."""
+
+    def visit(current: Expr) -> Expr:
+        if not isinstance(current, Load):
+            return current
+        return Load(current.buffer, tuple(simplify(i) for i in current.indices), current.mask)
+
+    return transform(e, visit)
 
 
 def untensor(expr: Expr, buffers: Mapping[Tensor, Buffer]) -> Expr:

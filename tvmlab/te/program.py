@@ -91,14 +91,12 @@ class _Plan:
             for tensor in op.outputs:
                 if tensor not in place:
                     name = namer.name(tensor, tensor.name)
-                    self.buffers[tensor] = Buffer(name, tensor.shape, tensor.dtype)
+                    self.buffers[tensor] = Buffer(name, tensor.shape, tensor.dtype, tensor.scope)
         for tensor, home in place.items():
             self.buffers[tensor] = self.buffers[home]
         for op in self.order:
             alone = len(op.outputs) == 1 and op.outputs[0] not in place
-            self.names[op] = (
-                self.buffers[op.outputs[0]].name if alone else namer.name(op, op.name)
-            )
+            self.names[op] = self.buffers[op.outputs[0]].name if alone else namer.name(op, op.name)
 
     def _inits_in_place(self, scans: list[ScanOp], roots: Sequence[Tensor]) -> frozenset[Tensor]:
         """Inits that nothing else reads: they are computed into the scan's own buffer."""
@@ -108,9 +106,7 @@ class _Plan:
                 uses[tensor] = uses.get(tensor, 0) + 1
         inits = [tensor for scan in scans for tensor in scan.init]
         return frozenset(
-            t
-            for t in inits
-            if isinstance(t.op, ComputeOp) and uses[t] == 1 and t not in roots
+            t for t in inits if isinstance(t.op, ComputeOp) and uses[t] == 1 and t not in roots
         )
 
     def _refuse_steps_outside(self, in_cells: set[Operation], roots: Sequence[Tensor]) -> None:

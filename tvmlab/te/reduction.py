@@ -29,7 +29,7 @@ from tvmlab.ir import (
     logic,
     substitute,
 )
-from tvmlab.support import BOOL, DType, TypeMismatch, node, set_derived
+from tvmlab.support import BOOL, INDEX, DType, TypeMismatch, node, set_derived
 
 from .axis import Axis
 
@@ -56,23 +56,29 @@ class Reducer:
     def __call__(
         self,
         value: ExprLike | Several,
-        axis: Axes | ExprLike | None = None,
+        *more: Any,
+        axis: Axes | None = None,
         where: Expr | None = None,
         init: ExprLike | Several | None = None,
-        *more: ExprLike,
     ) -> Any:
-        """A reduction of `value` over `axis`; one per value if several are given as a tuple."""
-        if axis is not None and _is_axes(axis):
-            return reduce_with(self, value, cast("Axes", axis), where, init)
-        singles = [value, *(v for v in (axis, where, init, *more) if v is not None)]
-        if len(singles) == 1 or any(isinstance(v, (tuple, list)) for v in singles):
+        """A reduction of `value` over `axis`; one per value if several are given as a tuple.
+
+        After the value may come axis, condition and start by position, or further values.
+        """
+        if axis is None and more and _is_axes(more[0], value):
+            given: tuple[Any, ...] = (*more, *(None, where, init)[len(more) :])
+            return reduce_with(self, value, *given)
+        if axis is not None and not more:
+            return reduce_with(self, value, axis, where, init)
+        singles: list[Any] = [value, *more]
+        if len(singles) == 1 or axis is not None:
             raise TypeMismatch(
                 f"te.{self.name} needs the axes that it runs over",
                 hint=f"write te.{self.name}(value, axis=k) with k = te.reduce_axis(extent)",
             )
-        result = as_expr(cast("ExprLike", singles[0]))
+        result = as_expr(singles[0])
         for single in singles[1:]:
-            (result,) = self.combine((result,), (as_expr(cast("ExprLike", single), result.dtype),))
+            (result,) = self.combine((result,), (as_expr(single, result.dtype),))
         return result
 
     def combiner(self, dtypes: Sequence[DType]) -> Combiner:
@@ -204,9 +210,7 @@ def reduce_with(
     if not condition.dtype.is_bool:
         raise TypeMismatch(f"`where` of te.{reducer.name} must be a condition")
     reducer.combine(source, source)  # tells of unfit types here, in the user's line
-    made = tuple(
-        Reduce(reducer, source, axes, condition, n, start) for n in range(len(source))
-    )
+    made = tuple(Reduce(reducer, source, axes, condition, n, start) for n in range(len(source)))
     return made if isinstance(value, (tuple, list)) else made[0]
 
 
@@ -230,9 +234,7 @@ def joined(reductions: Sequence[Reduce]) -> tuple[Reduce, ...]:
     source = tuple(r.value for r in reductions)
     starts = tuple(r.init[0] if r.init else r.reducer.identity((r.dtype,))[0] for r in reductions)
     init = starts if any(r.init for r in reductions) else ()
-    return tuple(
-        Reduce(both, source, first.axes, first.where, n, init) for n in range(len(source))
-    )
+    return tuple(Reduce(both, source, first.axes, first.where, n, init) for n in range(len(source)))
 
 
 def combined(combiner: Combiner, left: Values, right: Values) -> Values:
@@ -241,14 +243,16 @@ def combined(combiner: Combiner, left: Values, right: Values) -> Values:
     return tuple(substitute(result, values) for result in combiner.results)
 
 
-def _is_axes(axis: object) -> bool:
-    return isinstance(axis, (Axis, tuple, list)) and not (
-        isinstance(axis, Axis) and axis.kind != "reduce"
-    )
+def _is_axes(axis: object, value: object) -> bool:
+    """Whether what follows a value is the axes to reduce over, and not a further value."""
+    if isinstance(axis, Axis):
+        # Indices are values too: of two spatial ones the larger may be wanted.
+        return axis.kind == "reduce" or not (isinstance(value, Expr) and value.dtype == INDEX)
+    return isinstance(axis, (tuple, list))
 
 
 def _axes(reducer: Reducer, axis: object) -> tuple[Axis, ...]:
-    axes = cast("tuple[object, ...]", tuple(axis) if isinstance(axis, (tuple, list)) else (axis,))
+    axes = cast("Sequence[object]", axis if isinstance(axis, (tuple, list)) else (axis,))
     found: list[Axis] = []
     for a in axes:
         if not isinstance(a, Axis) or a.kind != "reduce":
@@ -289,7 +293,9 @@ def _each(
     )
 
 
-def _arg(name: str, better: Callable[[Expr, Expr], Expr], worst: Callable[[DType], Expr]) -> Reducer:
+def _arg(
+    name: str, better: Callable[[Expr, Expr], Expr], worst: Callable[[DType], Expr]
+) -> Reducer:
     """Index and value of the best element; the smaller index of equal ones, whatever the order."""
 
     def combine(left: Values, right: Values) -> Values:

@@ -75,12 +75,12 @@ def scan(
     )
     for cell in cell_of(op):
         _check_cell(op, cell)
-    made = add_outputs(op, [s.shape for s in states], [s.dtype for s in states])
+    made: tuple[Tensor, ...] = add_outputs(op, [s.shape for s in states], [s.dtype for s in states])
     return made if len(made) > 1 else made[0]
 
 
 def cell_of(op: ScanOp) -> list[Operation]:
-    """The operations of one step in order of need: the updates, and what they need of the states."""
+    """The operations of one step in order: the updates, and what they need of the states."""
     states = {state.op for state in op.state_placeholder}
     depends: set[Operation] = set(states)
     updates = {tensor.op for tensor in op.update}

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from tvmlab.ir import (
     BlockSymbol,
     Buffer,
-    Expr,
     For,
     IterVar,
     Load,
     Stmt,
     Store,
     Var,
-    is_const,
     make_block,
     seq,
 )
@@ -57,7 +55,7 @@ def scan_nest(
 def _copy(name: str, init: Tensor, source: Buffer, target: Buffer) -> Stmt:
     """The first steps of a state, from a tensor that others need too."""
     loops = [Var(f"i{n}") for n in range(init.ndim)]
-    iters = [IterVar(Var(f"v{v.name}"), size, "spatial") for v, size in zip(loops, init.shape, strict=True)]
+    iters = [IterVar(Var(f"vi{n}"), size, "spatial") for n, size in enumerate(init.shape)]
     place = tuple(it.var for it in iters)
     body: Stmt = make_block(
         BlockSymbol(f"{target.name}_init"), iters, loops, Store(target, place, Load(source, place))

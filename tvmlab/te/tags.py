@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ContextDecorator
 from contextvars import ContextVar, Token
 from types import TracebackType
@@ -67,8 +67,7 @@ def _attribute(name: str, value: object) -> Attribute:
     if isinstance(value, (int, float, str, bool)):
         return value
     if isinstance(value, (tuple, list)):
-        items = cast("list[object]", list(value))
-        return tuple(_attribute(name, item) for item in items)
+        return tuple(_attribute(name, item) for item in cast("Sequence[object]", value))
     raise TypeMismatch(
         f"the attribute {name} is of type {type(value).__name__}",
         hint="attributes are numbers, texts, truth values, and tuples of those",
