@@ -137,6 +137,11 @@ def compute(
         If it returns something that is no formula, or hides a reduction inside one.
     """
     sizes = shape_of(shape, name)
+    if not callable(fcompute):
+        raise TypeMismatch(
+            f"compute {name} needs a function of its indices, not {type(fcompute).__name__}",
+            hint="write te.compute(shape, lambda i, j: ...)",
+        )
     axes = tuple(
         Axis(axis_name, INDEX, size)
         for axis_name, size in zip(_axis_names(fcompute, len(sizes), name), sizes, strict=True)
@@ -155,7 +160,7 @@ def compute(
         span=user_span(),
     )
     tensors: tuple[Tensor, ...] = add_outputs(op, [sizes] * len(body), [e.dtype for e in body])
-    return tensors if several and len(tensors) > 1 else tensors[0]
+    return tensors[0] if len(tensors) == 1 else tensors
 
 
 def _formula(value: object, name: str) -> Expr:

@@ -35,6 +35,10 @@ from .axis import Axis
 
 Values: TypeAlias = tuple[Expr, ...]
 Axes: TypeAlias = Union[Axis, Sequence[Axis]]
+Identity: TypeAlias = Union[
+    Callable[[str], Any], Callable[[str, str], Any], Callable[[str, str, str], Any]
+]
+"""From the element type of each state, by name, to the neutral element."""
 Several: TypeAlias = Union[tuple[ExprLike, ...], list[ExprLike]]
 
 
@@ -140,7 +144,7 @@ class Reduce(Expr):
 
 def comm_reducer(
     fcombine: Callable[[Any, Any], Any],
-    fidentity: Callable[..., Any],
+    fidentity: Identity,
     name: str = "reduce",
     *,
     assume_lawful: bool = False,
@@ -175,7 +179,7 @@ def comm_reducer(
 
     def identity(dtypes: tuple[DType, ...]) -> Values:
         like = tuple(Var("v", t) for t in dtypes)
-        result = fidentity(*(t.name for t in dtypes))
+        result = cast("Callable[..., Any]", fidentity)(*(t.name for t in dtypes))
         return _values(result, like, f"the identity function of {name}")
 
     return Reducer(name, combine, identity, assume_lawful)

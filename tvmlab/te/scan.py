@@ -76,7 +76,7 @@ def scan(
     for cell in cell_of(op):
         _check_cell(op, cell)
     made: tuple[Tensor, ...] = add_outputs(op, [s.shape for s in states], [s.dtype for s in states])
-    return made if len(made) > 1 else made[0]
+    return made[0] if len(made) == 1 else made
 
 
 def cell_of(op: ScanOp) -> list[Operation]:

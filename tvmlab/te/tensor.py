@@ -10,7 +10,7 @@ from dataclasses import field
 from typing import TypeAlias, Union
 
 from tvmlab.ir import Annotations, Buffer, Expr, ExprLike, Load, Stmt, const_int, to_text, walk
-from tvmlab.support import DType, ShapeError, Span, node
+from tvmlab.support import DType, ShapeError, Span, TypeMismatch, node
 
 from .axis import Axis, index_expr
 from .reduction import Reduce
@@ -168,6 +168,24 @@ class Tensor(Buffer):
 
     def __iter__(self) -> Iterator[Expr]:
         raise TypeError(f"tensor {self.name} cannot be iterated over; index it in a te.compute")
+
+    def _refuse_arithmetic(self, other: object = None) -> Expr:
+        indices = ", ".join("ijklmn"[: len(self.shape)])
+        raise TypeMismatch(
+            f"{self.name} is a whole tensor, and formulas are made of elements",
+            hint=f"write {self.name}[{indices}] inside a te.compute",
+        )
+
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = _refuse_arithmetic
+    __truediv__ = __rtruediv__ = __floordiv__ = __rfloordiv__ = _refuse_arithmetic
+    __mod__ = __rmod__ = __pow__ = __rpow__ = __matmul__ = __rmatmul__ = _refuse_arithmetic
+    __lt__ = __le__ = __gt__ = __ge__ = _refuse_arithmetic
+
+    def __neg__(self) -> Expr:
+        return self._refuse_arithmetic()
+
+    def __abs__(self) -> Expr:
+        return self._refuse_arithmetic()
 
     def __repr__(self) -> str:
         return f"<Tensor {self.name}: {self.dtype}[{', '.join(to_text(s) for s in self.shape)}]>"
