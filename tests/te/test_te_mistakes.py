@@ -64,6 +64,11 @@ def _other_axis() -> object:
     return te.compute((6,), lambda i: a[k], name="second")
 
 
+def _no_function() -> object:
+    formula: te.Formula = untyped(3.0)
+    return te.compute((6,), formula, name="C")
+
+
 MISTAKES: list[tuple[str, Callable[[], object], str]] = [
     ("one-element range", lambda: te.reduce_axis(untyped((3,)), "k"),
      "the range of reduction axis k has 1 part(s)"),
@@ -106,7 +111,7 @@ MISTAKES: list[tuple[str, Callable[[], object], str]] = [
     ("array in a formula", lambda: element(lambda a, i: a[i] + np.ones(6)),
      "cannot stand in a formula: it is of type ndarray"),
     ("axis of another compute", _other_axis, "uses k, a reduction axis that nothing"),
-    ("no function", lambda: te.compute((6,), untyped(3.0), name="C"), "compute C needs a function"),
+    ("no function", _no_function, "compute C needs a function"),
     ("shape as a list of texts", lambda: te.placeholder((untyped("n"),), name="A"),
      "must be an integer"),
     ("tensor as a shape", lambda: te.placeholder(untyped(te.placeholder((1,), name="A")), name="B"),
