@@ -253,8 +253,14 @@ class Schedule(MemorySteps):
 
     # ------------------------------------------------------------- primitives
 
-    def split(self, loop: LoopLike, factors: Sequence[int | None] | int) -> list[LoopRef]:
-        return self._loops("split", loop, factors)
+    def split(
+        self,
+        loop: LoopLike,
+        factors: Sequence[int | None] | int,
+        tail: str = "auto",
+        disable_predication: bool = False,
+    ) -> list[LoopRef]:
+        return self._loops("split", loop, factors, tail, disable_predication)
 
     def fuse(self, *loops: LoopLike) -> LoopRef:
         return self._loops("fuse", *loops)[0]
