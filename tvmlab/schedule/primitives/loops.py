@@ -25,7 +25,7 @@ from tvmlab.schedule.index import ProgramIndex, index_of
 from tvmlab.schedule.legality import (
     require_serial,
 )
-from tvmlab.schedule.notes import TAIL, require_unheld
+from tvmlab.schedule.notes import TAIL
 from tvmlab.schedule.registry import Applied, ParamSpec, primitive
 from tvmlab.schedule.rewrite import rebind, replace_stmts
 from tvmlab.schedule.verdict import RefusedError, refuse
