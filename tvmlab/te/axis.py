@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Literal, cast
+from typing import Literal
 
-from tvmlab.ir import Expr, ExprLike, Var, as_expr, const, const_int, is_const
+from tvmlab.ir import Expr, ExprLike, Var, as_expr, const, const_int
 from tvmlab.support import INDEX, ShapeError, TypeMismatch, node
 
 
@@ -36,10 +35,9 @@ def reduce_axis(dom: ExprLike | tuple[ExprLike, ExprLike], name: str = "rv") -> 
     ShapeError
         If the range is empty.
     """
-    low, end = _range(dom, name)
+    low, end = dom if isinstance(dom, tuple) else (0, dom)
     first = index_expr(low, f"the start of reduction axis {name}")
-    extent = index_expr(end, f"the end of reduction axis {name}")
-    extent = extent if is_const(first, 0) else extent - first
+    extent = index_expr(end, f"the end of reduction axis {name}") - first
     size = const_int(extent)
     if size is not None and size <= 0:
         raise ShapeError(
@@ -49,31 +47,13 @@ def reduce_axis(dom: ExprLike | tuple[ExprLike, ExprLike], name: str = "rv") -> 
     return Axis(name, INDEX, extent, "reduce", first)
 
 
-def _range(dom: object, name: str) -> tuple[ExprLike, ExprLike]:
-    """First value and end of an axis; users without a type checker may pass anything."""
-    if not isinstance(dom, (tuple, list)):
-        return 0, cast("ExprLike", dom)
-    parts = cast("Sequence[ExprLike]", dom)
-    if len(parts) != 2:
-        raise ShapeError(
-            f"the range of reduction axis {name} has {len(parts)} part(s)",
-            hint="give te.reduce_axis an extent, or a pair (start, end)",
-        )
-    return parts[0], parts[1]
-
-
 def index_expr(value: ExprLike, what: str) -> Expr:
     """A size or index as an expression of the index type; `what` names it in an error."""
-    if isinstance(value, Axis) and what.startswith("a size"):
-        raise TypeMismatch(
-            f"{what} is the {'reduction ' if value.kind == 'reduce' else ''}axis {value.name}",
-            hint="give the number of its values",
-        )
     if isinstance(value, (bool, float)):
         raise TypeMismatch(f"{what} must be an integer, not {value!r}")
     try:
         expr = as_expr(value)
-    except (TypeError, ValueError, TypeMismatch) as error:
+    except (TypeError, ValueError) as error:
         raise TypeMismatch(f"{what} must be an integer or expression, not {value!r}") from error
     if not expr.dtype.is_int:
         raise TypeMismatch(

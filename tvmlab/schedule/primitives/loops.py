@@ -8,7 +8,6 @@ from math import prod
 
 from tvmlab.arith import bound_of, prove, simplify
 from tvmlab.ir import (
-    Annotations,
     Expr,
     For,
     Program,
@@ -25,12 +24,10 @@ from tvmlab.schedule.index import ProgramIndex, index_of
 from tvmlab.schedule.legality import (
     require_serial,
 )
-from tvmlab.schedule.notes import TAIL
 from tvmlab.schedule.registry import Applied, ParamSpec, primitive
 from tvmlab.schedule.rewrite import rebind, replace_stmts
-from tvmlab.schedule.verdict import RefusedError, refuse
+from tvmlab.schedule.verdict import refuse
 
-TAILS = ("auto", "guard", "mask", "peel")
 _SUFFIXES = {2: ("outer", "inner")}
 
 
@@ -40,26 +37,12 @@ _SUFFIXES = {2: ("outer", "inner")}
     ParamSpec(
         "factors", "factors", "extents from the outermost in; one may be None", default=(None, 4)
     ),
-    ParamSpec("tail", "choice", "how a tail is done", TAILS, "auto", required=False),
-    ParamSpec(
-        "disable_predication", "bool", "whether to refuse a split that leaves a tail",
-        default=False, required=False,
-    ),
 )  # fmt: skip
-def split(
-    program: Program,
-    loop: Var,
-    factors: Sequence[int | None],
-    tail: str = "auto",
-    disable_predication: bool = False,
-) -> Applied:
+def split(program: Program, loop: Var, factors: Sequence[int | None]) -> Applied:
     """Split a loop into several nested ones, whose extents are the factors.
 
     One factor may be None: it becomes as large as needed. Factors that do not divide the extent
-    leave a tail, which is guarded; a factor larger than what is left is cut down to it. `tail` says
-    how lowering does it: "guard" asks in each iteration, "mask" lets the vectors of a vectorized
-    inner loop leave lanes out, "peel" makes a loop of its own for it, "auto" chooses. Notes on the
-    loop go to the outermost of the new ones.
+    leave a tail, which is guarded; a factor larger than what is left is cut down to it.
 
     Before::
 
@@ -87,26 +70,12 @@ def split(
         env = env.bind_loop(var, as_expr(extent))
     value = simplify(value, env)
     guard = value < target.extent
-    fits = prove(guard, env)
-    if disable_predication and not fits:
-        raise _leaves_tail(target, factors)
-    body = rebind(target.body, {loop: value}, env, None if fits else simplify(guard, env))
-    notes: Annotations = () if fits or tail == "auto" else ((TAIL, tail),)
-    kept = tuple(note for note in target.annotations if not notes or note[0] != TAIL)
-    for var, extent in zip(reversed(news), reversed(extents), strict=True):
-        own = kept if var is news[0] else ()
-        body = For(var, as_expr(extent), body, annotations=(*own, *notes))
-    return Applied(replace_stmts(program, {target: body}), tuple(news))
-
-
-def _leaves_tail(loop: For, factors: Sequence[int | None]) -> RefusedError:
-    return refuse(
-        "split.tail",
-        f"cannot split {loop.var.name} by {list(factors)} without a condition: the factors are not "
-        f"known to divide its extent, and the last iterations would leave it; pad the block to a "
-        f"multiple first",
-        subject=loop.var,
+    body = rebind(
+        target.body, {loop: value}, env, None if prove(guard, env) else simplify(guard, env)
     )
+    for var, extent in zip(reversed(news), reversed(extents), strict=True):
+        body = For(var, as_expr(extent), body)
+    return Applied(replace_stmts(program, {target: body}), tuple(news))
 
 
 def _split_extents(loop: For, factors: tuple[int | None, ...]) -> list[Expr]:
@@ -200,8 +169,7 @@ def fuse(program: Program, loops: Sequence[Var]) -> Applied:
     values[chosen[0].var] = simplify(rest, env)
     guard = substitute(conjunction(guards), values) if guards else None
     body = rebind(chosen[-1].body, values, env, guard)
-    joined = For(fused, total, body, annotations=chosen[0].annotations)
-    return Applied(replace_stmts(program, {chosen[0]: joined}), (fused,))
+    return Applied(replace_stmts(program, {chosen[0]: For(fused, total, body)}), (fused,))
 
 
 def _rectangular(index: ProgramIndex, loops: Sequence[For]) -> tuple[list[Expr], list[Expr]]:
