@@ -47,11 +47,14 @@ def _arguments(action: Action, rng: np.random.Generator) -> dict[str, Any]:
             args[name] = choices[int(rng.integers(len(choices)))].value
     if action.primitive == "split":
         args["factors"] = _factors(rng)
+        args["tail"] = str(rng.choice(["auto", "auto", "guard", "mask", "peel"]))
     for spec in action.params:
         if spec.kind == "int" and args.get(spec.name) is not None:
             args[spec.name] = int(rng.integers(0, 6))
         if spec.name in ("points",) and rng.integers(2):
             args[spec.name] = sorted({int(n) for n in rng.integers(1, 8, size=rng.integers(1, 3))})
+        if args.get("key") == "auto_unroll_max_step":
+            args["value"] = int(rng.integers(20))
         if spec.name == "stages":
             count = len(action.args["stages"])
             args["stages"] = [int(n) for n in rng.integers(0, 3, count)]

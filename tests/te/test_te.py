@@ -143,7 +143,7 @@ REFUSALS: list[tuple[str, Callable[[], object], type[TvmlabError], str]] = [
      "A is indexed with 4 in dimension 0, whose size is 4"),
     ("arguments", lambda: te.compute((4, 4), lambda i: 1.0, name="C"), ShapeError,
      "compute C has 2 dimension(s), but its function takes 1"),
-    ("no formula", lambda: te.compute((4,), lambda i: "x", name="C"), TypeMismatch,  # pyright: ignore[reportArgumentType] - wrong on purpose
+    ("no formula", lambda: te.compute((4,), lambda i: untyped("x"), name="C"), TypeMismatch,
      "must return a formula, not str"),
     ("inner reduction", lambda: _inner_reduction(), TypeMismatch,
      "compute C has a reduction inside a larger formula"),

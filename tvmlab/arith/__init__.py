@@ -17,6 +17,7 @@ from .index_map import (
 from .index_map_inverse import Inverse, invert
 from .interval import EVERYTHING, NATURAL, Interval
 from .iter_map import IterMap, detect_iter_map
+from .laws import Law, law_of
 from .linear import LinearForm, form_to_expr
 from .modular import Modular
 from .relax import SymbolicRange, relax
@@ -34,6 +35,7 @@ __all__ = [
     "Interval",
     "Inverse",
     "IterMap",
+    "Law",
     "LinearForm",
     "Modular",
     "SymbolicRange",
@@ -44,6 +46,7 @@ __all__ = [
     "form_to_expr",
     "index_map",
     "invert",
+    "law_of",
     "linear_form",
     "modular_of",
     "negative_when_true",

@@ -2,6 +2,7 @@
 
 from .build import build, lower, program_of
 from .executable import Executable, SourceKind
+from .loops import Loops
 from .work import count_flops
 
-__all__ = ["Executable", "SourceKind", "build", "count_flops", "lower", "program_of"]
+__all__ = ["Executable", "Loops", "SourceKind", "build", "count_flops", "lower", "program_of"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import cast
+from typing import Literal, cast, overload
 
 from tvmlab.codegen import (
     EmitOptions,
@@ -16,41 +16,87 @@ from tvmlab.codegen import (
     require_symbols,
     with_code,
 )
-from tvmlab.ir import For, Program, verify, walk
+from tvmlab.ir import For, Program, Var, verify, walk
 from tvmlab.lower import Lowered, LowerOptions
 from tvmlab.lower import lower as lower_program
 from tvmlab.runtime import Kernel, ObjectCache
-from tvmlab.schedule import Schedule
+from tvmlab.schedule import Schedule, TeSchedule
 from tvmlab.support import UserError
 from tvmlab.target import Target
 from tvmlab.te import Tensor, create_program
 
 from .executable import Executable
+from .loops import Loops
 
-Source = Schedule | Program | Tensor | Sequence[Tensor]
+Source = Schedule | TeSchedule | Program | Tensor | Sequence[Tensor]
+Arguments = Sequence[Tensor | Var]
 
 
+@overload
 def lower(
-    source: Source, target: Target | str = "cpu", options: LowerOptions | None = None
-) -> Lowered:
+    source: Source,
+    args: Arguments | Target | str | None = None,
+    target: Target | str = "cpu",
+    options: LowerOptions | None = None,
+    *,
+    name: str | None = None,
+    simple_mode: Literal[False] = False,
+) -> Lowered: ...
+@overload
+def lower(
+    source: Source,
+    args: Arguments | Target | str | None = None,
+    target: Target | str = "cpu",
+    options: LowerOptions | None = None,
+    *,
+    name: str | None = None,
+    simple_mode: Literal[True],
+) -> Loops: ...
+def lower(
+    source: Source,
+    args: Arguments | Target | str | None = None,
+    target: Target | str = "cpu",
+    options: LowerOptions | None = None,
+    *,
+    name: str | None = None,
+    simple_mode: bool = False,
+) -> Lowered | Loops:
     """Run the passes: the lowered program, and a record of what each pass did.
 
     Parameters
     ----------
     source
         A schedule, a program, or output tensors (which are then unscheduled).
+    args
+        The parameters, for a te schedule or tensors; the target may stand in their place.
     target
         The machine to lower for.
+    name
+        The kernel's name, for a te schedule or tensors.
+    simple_mode
+        Return the loops in readable form instead, as they are before the main parts of loops are
+        cut off and vectors made.
     """
-    program = program_of(source)
+    arguments, machine = _arguments(args, target)
+    program = program_of(source, arguments, name)
     verify(program, error=UserError)
-    return lower_program(program, Target.of(target), options or LowerOptions())
+    lowered = lower_program(program, Target.of(machine), options or LowerOptions())
+    return Loops.of(lowered) if simple_mode else lowered
+
+
+def _arguments(
+    args: Arguments | Target | str | None, target: Target | str
+) -> tuple[Arguments | None, Target | str]:
+    """Arguments and target, of which the target may have been given first."""
+    return (None, args) if isinstance(args, (Target, str)) else (args, target)
 
 
 def build(
     source: Source,
+    args: Arguments | Target | str | None = None,
     target: Target | str = "cpu",
     *,
+    name: str | None = None,
     options: LowerOptions | None = None,
     emit_options: EmitOptions | None = None,
     cache: bool = True,
@@ -62,8 +108,12 @@ def build(
     ----------
     source
         A schedule, a program, or output tensors (which are then unscheduled).
+    args
+        The parameters, for a te schedule or tensors; the target may stand in their place.
     target
-        "cpu", or a `Target`.
+        "cpu", "llvm -mcpu=...", or a `Target`.
+    name
+        The kernel's name, for a te schedule or tensors.
     cache
         Whether machine code of equal LLVM IR may come from, and go to, the cache on disk.
     link
@@ -75,13 +125,14 @@ def build(
     Executable
         Called on arrays in the order of the program's parameters.
     """
-    machine = Target.of(target)
-    _require_cpu_loops(program_of(source))
+    arguments, wanted = _arguments(args, target)
+    machine = Target.of(wanted)
     start = time.perf_counter()
-    program = program_of(source)
+    program = program_of(source, arguments, name)
+    _require_cpu_loops(program)
     for code in link:
         program = with_code(program, code)
-    lowered = lower(program, machine, options)
+    lowered = lower(program, machine, options=options)
     lowered_at = time.perf_counter()
     text = emit_module(lowered.program, machine, emit_options)
     stages = {"lower": lowered_at - start, "emit": time.perf_counter() - lowered_at}
@@ -120,15 +171,22 @@ def _require_cpu_loops(program: Program) -> None:
             )
 
 
-def program_of(source: Source) -> Program:
+def program_of(
+    source: Source, args: Arguments | None = None, name: str | None = None
+) -> Program:
     """The program that a schedule, tensors or a program itself stand for."""
-    if isinstance(source, Schedule):
-        return source.program
-    if isinstance(source, Program):
-        return source
+    if isinstance(source, TeSchedule):
+        return source.replay(args, name).program
+    if isinstance(source, (Schedule, Program)):
+        if args is not None or name is not None:
+            raise UserError(
+                "a program has its arguments and its name already",
+                hint="say them when the schedule is made: tl.Schedule(C, args=[A, C], name=...)",
+            )
+        return source.program if isinstance(source, Schedule) else source
     tensors = _tensors(source)
     if tensors is not None:
-        return create_program(tensors)
+        return create_program(tensors, args=args, name=name)
     raise UserError(
         f"cannot build {type(source).__name__}: it is no schedule, program or tensor",
         hint="pass a tvmlab.Schedule, for example tl.build(tl.Schedule(C))",

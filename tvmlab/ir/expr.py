@@ -15,6 +15,7 @@ import numpy as np
 from tvmlab.support import BOOL, FLOAT32, INDEX, DType, TypeMismatch, node, set_derived
 
 from .folding import BinaryOp, CompareOp, Scalar, fold_compare, fold_int, wrap_int
+from .mixed import RULE
 from .op_table import CALLS
 
 LogicOp = Literal["and", "or"]
@@ -87,6 +88,37 @@ class Expr:
     def __rshift__(self, other: ExprLike) -> Expr:
         return binary("shr", self, other)
 
+    def __rand__(self, other: ExprLike) -> Expr:
+        return as_expr(other, self.dtype) & self
+
+    def __ror__(self, other: ExprLike) -> Expr:
+        return as_expr(other, self.dtype) | self
+
+    def __rxor__(self, other: ExprLike) -> Expr:
+        return binary("bitxor", other, self)
+
+    def __rlshift__(self, other: ExprLike) -> Expr:
+        return binary("shl", other, self)
+
+    def __rrshift__(self, other: ExprLike) -> Expr:
+        return binary("shr", other, self)
+
+    def __pow__(self, other: ExprLike) -> Expr:
+        # A small whole power is a few products, which are exact where the function only is close.
+        if isinstance(other, int) and not isinstance(other, bool) and 1 <= other <= 4:
+            square = self if other == 1 else self * self
+            return square if other <= 2 else square * (self if other == 3 else square)
+        return _power(self, as_expr(other, self.dtype))
+
+    def __rpow__(self, other: ExprLike) -> Expr:
+        return _power(as_expr(other, self.dtype), self)
+
+    def __abs__(self) -> Expr:
+        return Call("abs", (self,), self.dtype)
+
+    def __pos__(self) -> Expr:
+        return self
+
     def __invert__(self) -> Expr:
         return Not(self) if self.dtype.is_bool else binary("bitxor", self, const(-1, self.dtype))
 
@@ -114,6 +146,32 @@ class Expr:
 
     def __iter__(self) -> object:
         raise TypeError(f"{type(self).__name__} is one value and cannot be iterated over")
+
+    def __getitem__(self, index: object) -> Expr:
+        raise TypeMismatch(
+            f"an element of type {self.dtype} is one value and has no parts to index",
+            hint="give all indices at once, as in A[i, j]; several values are a tuple of formulas",
+        )
+
+    def __int__(self) -> int:
+        raise self._has_no_value("int")
+
+    def __float__(self) -> float:
+        raise self._has_no_value("float")
+
+    def __index__(self) -> int:
+        raise self._has_no_value("index")
+
+    def __round__(self, digits: int | None = None) -> int:
+        raise self._has_no_value("round")
+
+    def _has_no_value(self, asked: str) -> TypeMismatch:
+        return TypeMismatch(
+            f"Python's {asked} needs a number, but this is a formula of type {self.dtype}, whose "
+            f"value is known only when the program runs",
+            hint='convert in the program: x.astype("int32"), te.round(x); a size for Python is a '
+            "Python number, or tensor.const_shape",
+        )
 
 
 @node
@@ -345,6 +403,7 @@ def as_expr(value: ExprLike, like: DType | None = None) -> Expr:
 def binary(op: BinaryOp, a: ExprLike, b: ExprLike) -> Expr:
     """Arithmetic node, with a Python number taking the other operand's type."""
     x, y = _pair(a, b)
+    _need_numbers(op, x)
     if op == "div" and not x.dtype.is_float:
         raise TypeMismatch(
             f"`/` is not defined for {x.dtype}",
@@ -478,10 +537,34 @@ def _fold(op: BinaryOp, a: Const, b: Const) -> Const | None:
 
 def _pair(a: ExprLike, b: ExprLike) -> tuple[Expr, Expr]:
     if isinstance(a, Expr):
-        return a, as_expr(b, a.dtype)
-    if isinstance(b, Expr):
-        return as_expr(a, b.dtype), b
-    return as_expr(a), as_expr(b)
+        x, y = a, as_expr(b, a.dtype)
+    elif isinstance(b, Expr):
+        x, y = as_expr(a, b.dtype), b
+    else:
+        return as_expr(a), as_expr(b)
+    if x.dtype is not y.dtype and x.dtype != y.dtype:
+        rule = RULE.get()
+        return (x, y) if rule is None else rule(x, y)
+    return x, y
+
+
+def _power(base: Expr, exponent: Expr) -> Expr:
+    _same_type("**", base, exponent)
+    _need_numbers("pow", base)
+    return Call("pow", (base, exponent), base.dtype)
+
+
+def _need_numbers(op: str, x: Expr) -> None:
+    if x.dtype.is_float and op in ("bitand", "bitor", "bitxor", "shl", "shr"):
+        raise TypeMismatch(
+            f"{op} works on the bits of integers, not on a value of type {x.dtype}",
+            hint='cast it first: x.astype("int32"); conditions are joined by te.all and te.any',
+        )
+    if x.dtype.is_bool and op in ("add", "sub", "mul", "div", "shl", "shr", "pow"):
+        raise TypeMismatch(
+            f"{op} works on numbers, not on a condition",
+            hint='count conditions as (a > b).astype("int32"), or join them by te.all and te.any',
+        )
 
 
 def _same_type(op: str, a: Expr, b: Expr) -> None:

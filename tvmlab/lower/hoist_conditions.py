@@ -38,7 +38,7 @@ def hoist_conditions(program: Program) -> Program:
     """Move the invariant part of conditions out of loops, and merge neighbours with equal ones.
 
     Only conditions that read no memory and cannot fail move: they give the same value wherever
-    their variables are known.
+    their variables are known. A loop with the note `hoist_conditions=False` keeps its conditions.
     """
     return with_body(program, transform(program.body, _hoist))
 
@@ -49,6 +49,8 @@ def _hoist(node: Any) -> Any:
     if isinstance(node, If):
         return _merge_nested(node)
     if isinstance(node, For):
+        if ("hoist_conditions", False) in node.annotations:
+            return node
         return _out_of(node, node.body, frozenset((node.var,)))
     if isinstance(node, Alloc):
         return _out_of(node, node.body, frozenset())

@@ -92,13 +92,15 @@ class _Partition:
                 return stmt
 
     def _for(self, loop: For, env: Bounds, around: frozenset[Var]) -> Stmt:
-        if loop.kind in ("serial", "parallel"):
+        wish = _wish(loop)
+        if loop.kind in ("serial", "parallel") and wish is not False:
             ends = self._ends(loop, env, around)
             if len(ends) > 2:
                 target = _concerned_part(loop)
-                choose = loop.kind == "parallel" or _is_cheaper(target, loop.body)
+                cheaper = wish is None and _is_cheaper(target, loop.body)
+                choose = loop.kind == "parallel" or cheaper
                 growth = _weight(target if choose else loop.body) * (len(ends) - 2)
-                if growth <= self._budget:
+                if growth <= self._budget or wish:
                     self._budget -= growth
                     if const_int(loop.extent) is None:
                         self._cut.add(loop.var)
@@ -173,6 +175,15 @@ class _Partition:
         if isinstance(stmt, (Alloc, Let)) and _holds(stmt, target):
             return replace(stmt, body=self._with_part(stmt.body, target, new, env, around))
         return self.visit(stmt, env, around)
+
+
+def _wish(loop: For) -> bool | None:
+    """Whether the schedule wants a loop cut, wants it whole, or leaves it to us."""
+    notes = dict(loop.annotations)
+    tail, hint = notes.get("tail"), notes.get("loop_partition_hint")
+    if tail is not None:
+        return tail == "peel"
+    return hint if isinstance(hint, bool) else None
 
 
 def _concerned_part(loop: For) -> Stmt:

@@ -18,6 +18,7 @@ from tvmlab.ir import Program, verify
 from tvmlab.target import Target
 
 from .accumulate_in_registers import accumulate_in_registers
+from .auto_unroll import auto_unroll
 from .compact_buffers import compact_buffers
 from .dissolve_blocks import dissolve_blocks
 from .flatten_buffers import flatten_buffers
@@ -172,6 +173,11 @@ PIPELINE: tuple[Pass, ...] = (
         "pad_rows",
         "masked vectors of neighbouring rows should not overlap",
         lambda p, _: pad_rows(p),
+    ),
+    Pass(
+        "auto_unroll",
+        "short loops are unrolled where auto_unroll_max_step asks for it",
+        lambda p, _: auto_unroll(p),
     ),
     Pass(
         "unroll_loops",

@@ -9,6 +9,7 @@ from .refs import BlockRef, LoopRef
 from .registry import PRIMITIVES, Applied, ParamSpec, Primitive, primitive
 from .schedule import Schedule
 from .service import Attempt
+from .stages import Group, Replayed, Stage, TeSchedule
 from .trace import Instruction, Step, Trace, read_json
 from .verdict import ALLOWED, Fix, RefusedError, Verdict
 
@@ -21,6 +22,7 @@ __all__ = [
     "BlockRef",
     "Choice",
     "Fix",
+    "Group",
     "History",
     "HistoryNode",
     "Instruction",
@@ -30,8 +32,11 @@ __all__ = [
     "ProgramIndex",
     "ReductionForm",
     "RefusedError",
+    "Replayed",
     "Schedule",
+    "Stage",
     "Step",
+    "TeSchedule",
     "Trace",
     "Verdict",
     "accesses",

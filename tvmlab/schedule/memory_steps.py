@@ -15,6 +15,9 @@ LoopLike: TypeAlias = LoopRef | Var
 BlockLike: TypeAlias = BlockRef | BlockSymbol | str | Tensor
 
 
+Note: TypeAlias = bool | int | float | str | Sequence[Any]
+
+
 class MemorySteps:
     """Part of `Schedule`; each method takes the step of its name."""
 
@@ -44,3 +47,18 @@ class MemorySteps:
 
     def double_buffer(self, block: BlockLike) -> None:
         self.apply("double_buffer", block)
+
+    def annotate(self, loop: LoopLike, key: str, value: Note = True) -> None:
+        self.apply("annotate", loop, key, value)
+
+    def annotate_block(self, block: BlockLike, key: str, value: Note = True) -> None:
+        self.apply("annotate_block", block, key, value)
+
+    def pragma(self, loop: LoopLike, key: str, value: Note = True) -> None:
+        self.apply("pragma", loop, key, value)
+
+    def unannotate(self, loop: LoopLike, key: str) -> None:
+        self.apply("unannotate", loop, key)
+
+    def unannotate_block(self, block: BlockLike, key: str) -> None:
+        self.apply("unannotate_block", block, key)

@@ -13,7 +13,7 @@ from typing import Any
 
 from tvmlab.ir import Block, Buffer, For, Program, Scope, Var, to_lines, to_text
 from tvmlab.support import ScheduleError, fields_of, items_of, user_span
-from tvmlab.te import Tensor, TensorIntrin, create_program
+from tvmlab.te import Tensor, create_program
 
 from .actions import Action, block_actions, loop_actions
 from .history import History
@@ -253,8 +253,14 @@ class Schedule(MemorySteps):
 
     # ------------------------------------------------------------- primitives
 
-    def split(self, loop: LoopLike, factors: Sequence[int | None] | int) -> list[LoopRef]:
-        return self._loops("split", loop, factors)
+    def split(
+        self,
+        loop: LoopLike,
+        factors: Sequence[int | None] | int,
+        tail: str = "auto",
+        disable_predication: bool = False,
+    ) -> list[LoopRef]:
+        return self._loops("split", loop, factors, tail, disable_predication)
 
     def fuse(self, *loops: LoopLike) -> LoopRef:
         return self._loops("fuse", *loops)[0]
@@ -324,9 +330,6 @@ class Schedule(MemorySteps):
 
     def blockize(self, loop: LoopLike) -> BlockRef:
         return self._block("blockize", loop)
-
-    def tensorize(self, target: LoopLike | BlockLike, intrin: TensorIntrin | str) -> BlockRef:
-        return self._block("tensorize", target, intrin)
 
     def _loops(self, primitive: str, *args: Any) -> list[LoopRef]:
         return [r for r in self.apply(primitive, *args) if isinstance(r, LoopRef)]

@@ -38,11 +38,15 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Instruction:
-    """A line of a written trace: a query for loops, or a primitive, with names for symbols."""
+    """A line of a written trace: a query for loops, or a primitive, with names for symbols.
+
+    `listed` says that its method returns a list, even of one.
+    """
 
     op: str
     args: dict[str, Any]
     outputs: tuple[str, ...]
+    listed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,9 +126,10 @@ class _Writer:
     def write(self, steps: Sequence[Step]) -> Iterator[Instruction]:
         for step in steps:
             yield from self._queries(step)
-            args = {name: self._named(value) for name, value in step.args.items()}
+            args = {name: self._named(value) for name, value in _told(step).items()}
             outputs = tuple(self._output(o) for o in step.outputs)
-            yield Instruction(step.primitive, args, outputs)
+            loops = all(isinstance(o, Var) for o in step.outputs)
+            yield Instruction(step.primitive, args, outputs, loops and step.primitive != "fuse")
 
     def _queries(self, step: Step) -> Iterator[Instruction]:
         for var in _loops_in(step.args.values()):
@@ -137,7 +142,7 @@ class _Writer:
             loops = [lp.var for lp in index.loops_around(block)]
             if var in loops:
                 names = tuple(self.namer.name(v, v.name) for v in loops)
-                return Instruction("loops", {"block": block.name}, names)
+                return Instruction("loops", {"block": block.name}, names, listed=True)
         raise InternalError(f"loop {var.name} of a recorded step is not in the program before it")
 
     def _named(self, value: Any) -> Any:
@@ -152,6 +157,20 @@ class _Writer:
 
     def _output(self, symbol: Output) -> str:
         return self.namer.name(symbol, symbol.name)
+
+
+def _told(step: Step) -> dict[str, Any]:
+    """The arguments of a step, without those that only say what is usual."""
+    usual = {
+        spec.name: spec.default
+        for spec in PRIMITIVES[step.primitive].params
+        if not spec.required and spec.kind != "scope"
+    }
+    return {
+        name: value
+        for name, value in step.args.items()
+        if name not in usual or value is not usual[name]
+    }
 
 
 class _Name(str):
@@ -176,21 +195,25 @@ def _loops_in(values: Iterable[object]) -> Iterator[Var]:
 
 def _python_line(instruction: Instruction, schedule: str) -> str:
     positional: list[str] = []
-    values = list(instruction.args.values())
-    while values and values[-1] is None:
-        values.pop()  # Parameters at the end that were left out.
-    for value in values:
+    expected = _parameters(instruction.op)
+    for number, (name, value) in enumerate(instruction.args.items()):
         items = items_of(value)
         if items and all(isinstance(item, _Name) for item in items):
             positional += [_python(item) for item in items]
-        else:
+        elif expected[number : number + 1] in ([], [name]):
             positional.append(_python(value))
+        else:
+            positional.append(f"{name}={_python(value)}")
     call = f"{schedule}.{instruction.op}({', '.join(positional)})"
     if not instruction.outputs:
         return call
     targets = ", ".join(instruction.outputs)
-    single_query = instruction.op == "loops" and len(instruction.outputs) == 1
-    return f"{targets}{',' if single_query else ''} = {call}"
+    one_of_a_list = instruction.listed and len(instruction.outputs) == 1
+    return f"{targets}{',' if one_of_a_list else ''} = {call}"
+
+
+def _parameters(op: str) -> list[str]:
+    return [spec.name for spec in PRIMITIVES[op].params] if op in PRIMITIVES else []
 
 
 def _python(value: Any) -> str:

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, Literal, cast
 
@@ -27,13 +27,30 @@ _BITS: dict[str, tuple[int, ...]] = {
 _PATTERN = re.compile(r"^(bool|int|uint|float|bfloat)(\d*)(?:x(\d+))?$")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class DType:
-    """An element type: kind, bits of one lane, and number of vector lanes (1 for a scalar)."""
+    """An element type: kind, bits of one lane, and number of vector lanes (1 for a scalar).
+
+    A type equals its name: `x.dtype == "float32"`.
+    """
 
     kind: Kind
     bits: int
     lanes: int = 1
+    name: str = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        base = "bool" if self.kind == "bool" else f"{self.kind}{self.bits}"
+        name = base if self.lanes == 1 else f"{base}x{self.lanes}"
+        object.__setattr__(self, "name", name)
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, DType):
+            return self.name == other.name
+        return self.name == other if isinstance(other, str) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.name)
 
     @staticmethod
     def of(spec: DType | str | type | np.dtype[Any]) -> DType:
@@ -47,11 +64,6 @@ class DType:
         if isinstance(spec, DType):
             return spec
         return _parse(spec if isinstance(spec, str) else np.dtype(spec).name)
-
-    @property
-    def name(self) -> str:
-        base = "bool" if self.kind == "bool" else f"{self.kind}{self.bits}"
-        return base if self.lanes == 1 else f"{base}x{self.lanes}"
 
     def __str__(self) -> str:
         return self.name
@@ -89,6 +101,11 @@ class DType:
         if self.kind == "bfloat":
             return np.dtype(ml_dtypes.bfloat16)
         return np.dtype(self.scalar.name)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The same as `numpy`; NumPy looks for it, so that `np.zeros(n, dtype=A.dtype)` works."""
+        return self.numpy
 
     @property
     def _limits(self) -> Any:

@@ -6,13 +6,13 @@ Every IR node is a frozen, slotted dataclass compared by identity; structural co
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeVar, dataclass_transform
 
 _T = TypeVar("_T")
 
 
-@dataclass_transform(frozen_default=True, eq_default=False)
+@dataclass_transform(frozen_default=True, eq_default=False, field_specifiers=(field,))
 def node(cls: type[_T]) -> type[_T]:
     """Turn a class body of annotated fields into an immutable, identity-compared node."""
     return dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)(cls)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Sequence
+from typing import Literal, cast
 
-from tvmlab.ir import Expr, ExprLike, Var, as_expr, const, const_int
-from tvmlab.support import INDEX, ShapeError, TypeMismatch, node
+from tvmlab.ir import Expr, ExprLike, Var, as_expr, const, const_int, is_const
+from tvmlab.support import INDEX, OptionError, ShapeError, TypeMismatch, node
 
 
 @node
@@ -18,6 +19,74 @@ class Axis(Var):
     extent: Expr = const(1)
     kind: Literal["spatial", "reduce"] = "spatial"
     min: Expr = const(0)
+
+    @property
+    def var(self) -> Axis:
+        """The axis as a value in formulas, which it is itself."""
+        return self
+
+    @property
+    def dom(self) -> Range:
+        """The values it takes."""
+        return Range(self.min, self.extent)
+
+
+@node
+class Range:
+    """The integers `min <= x < min + extent`."""
+
+    min: Expr
+    extent: Expr
+
+
+@node
+class ThreadAxis(Var):
+    """An index of a device's threads, such as "threadIdx.x", that loops can be bound to.
+
+    `extent` is None where it follows from the loops bound to it.
+    """
+
+    thread_tag: str = ""
+    extent: Expr | None = None
+
+    @property
+    def var(self) -> ThreadAxis:
+        """The axis as a value in formulas, which it is itself."""
+        return self
+
+
+def thread_axis(
+    dom: ExprLike | tuple[ExprLike, ExprLike] | str | None = None,
+    tag: str = "",
+    name: str = "",
+) -> ThreadAxis:
+    """An index of threads, for `s[C].bind(axis, te.thread_axis("threadIdx.x"))`.
+
+    Parameters
+    ----------
+    dom
+        The number of threads, a pair (0, number), or None to have it follow from what is bound;
+        the tag may stand in its place.
+    tag
+        Which index: "blockIdx.x" to "threadIdx.z", "vthread" for threads interleaved into one.
+    name
+        The name in printed programs; by default the tag.
+
+    Raises
+    ------
+    OptionError
+        If there is no tag.
+    """
+    if isinstance(dom, str):
+        dom, tag = None, dom
+    if not tag:
+        raise OptionError(
+            "a thread axis needs a tag that says which index of threads it is",
+            hint='for example te.thread_axis("threadIdx.x")',
+        )
+    size = dom[1] if isinstance(dom, tuple) else dom
+    extent = None if size is None else index_expr(size, f"the extent of thread axis {tag}")
+    return ThreadAxis(name or tag, INDEX, tag, extent)
 
 
 def reduce_axis(dom: ExprLike | tuple[ExprLike, ExprLike], name: str = "rv") -> Axis:
@@ -35,9 +104,10 @@ def reduce_axis(dom: ExprLike | tuple[ExprLike, ExprLike], name: str = "rv") -> 
     ShapeError
         If the range is empty.
     """
-    low, end = dom if isinstance(dom, tuple) else (0, dom)
+    low, end = _range(dom, name)
     first = index_expr(low, f"the start of reduction axis {name}")
-    extent = index_expr(end, f"the end of reduction axis {name}") - first
+    extent = index_expr(end, f"the end of reduction axis {name}")
+    extent = extent if is_const(first, 0) else extent - first
     size = const_int(extent)
     if size is not None and size <= 0:
         raise ShapeError(
@@ -47,13 +117,31 @@ def reduce_axis(dom: ExprLike | tuple[ExprLike, ExprLike], name: str = "rv") -> 
     return Axis(name, INDEX, extent, "reduce", first)
 
 
+def _range(dom: object, name: str) -> tuple[ExprLike, ExprLike]:
+    """First value and end of an axis; users without a type checker may pass anything."""
+    if not isinstance(dom, (tuple, list)):
+        return 0, cast("ExprLike", dom)
+    parts = cast("Sequence[ExprLike]", dom)
+    if len(parts) != 2:
+        raise ShapeError(
+            f"the range of reduction axis {name} has {len(parts)} part(s)",
+            hint="give te.reduce_axis an extent, or a pair (start, end)",
+        )
+    return parts[0], parts[1]
+
+
 def index_expr(value: ExprLike, what: str) -> Expr:
     """A size or index as an expression of the index type; `what` names it in an error."""
+    if isinstance(value, Axis) and what.startswith("a size"):
+        raise TypeMismatch(
+            f"{what} is the {'reduction ' if value.kind == 'reduce' else ''}axis {value.name}",
+            hint="give the number of its values",
+        )
     if isinstance(value, (bool, float)):
         raise TypeMismatch(f"{what} must be an integer, not {value!r}")
     try:
         expr = as_expr(value)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, TypeMismatch) as error:
         raise TypeMismatch(f"{what} must be an integer or expression, not {value!r}") from error
     if not expr.dtype.is_int:
         raise TypeMismatch(

@@ -7,17 +7,19 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
-from typing import Protocol, TypeAlias, Union, cast
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol, TypeAlias, Union, cast, overload
 
 import numpy as np
 
-from tvmlab.ir import Expr, ExprLike, as_expr, walk
+from tvmlab.ir import Attribute, Expr, ExprLike, as_expr
 from tvmlab.support import INDEX, DType, ShapeError, TypeMismatch, identifier, user_span
 
 from .axis import Axis, shape_of
-from .reduction import Reduce
-from .tensor import ComputeOp, PlaceholderOp, Tensor
+from .formula import checked_body
+from .reduction import Several
+from .tags import annotations_of, current_tag
+from .tensor import ComputeOp, PlaceholderOp, Tensor, add_outputs
 
 _AXIS_NAMES = "ijklmnpqrs"
 
@@ -26,6 +28,12 @@ class AnyRank(Protocol):
     """A function of all indices at once, as in `def element(*i): ...`."""
 
     def __call__(self, *indices: Axis) -> ExprLike: ...
+
+
+class AnyRankSeveral(Protocol):
+    """A function of all indices that gives several formulas."""
+
+    def __call__(self, *indices: Axis) -> Several: ...
 
 
 Formula: TypeAlias = Union[
@@ -40,6 +48,16 @@ Formula: TypeAlias = Union[
     AnyRank,
 ]
 """What gives a tensor's element; ranks are spelled out so that editors know a lambda's indices."""
+
+SeveralFormulas: TypeAlias = Union[
+    Callable[[], Several],
+    Callable[[Axis], Several],
+    Callable[[Axis, Axis], Several],
+    Callable[[Axis, Axis, Axis], Several],
+    Callable[[Axis, Axis, Axis, Axis], Several],
+    AnyRankSeveral,
+]
+"""What gives an element of each of several tensors."""
 
 
 def placeholder(
@@ -64,16 +82,34 @@ def placeholder(
         If a size is not a positive integer or the type is unknown.
     """
     sizes = shape_of(shape, name)
-    op = PlaceholderOp(identifier(name), user_span())
-    return Tensor(op.name, sizes, DType.of(dtype), op=op)
+    op = PlaceholderOp(identifier(name), span=user_span())
+    (tensor,) = add_outputs(op, [sizes], [DType.of(dtype)])
+    return tensor
 
 
+@overload
 def compute(
     shape: ExprLike | tuple[ExprLike, ...],
     fcompute: Formula,
     name: str = "compute",
     tag: str = "",
-) -> Tensor:
+    attrs: Mapping[str, Attribute] | None = None,
+) -> Tensor: ...
+@overload
+def compute(
+    shape: ExprLike | tuple[ExprLike, ...],
+    fcompute: SeveralFormulas,
+    name: str = "compute",
+    tag: str = "",
+    attrs: Mapping[str, Attribute] | None = None,
+) -> tuple[Tensor, ...]: ...
+def compute(
+    shape: ExprLike | tuple[ExprLike, ...],
+    fcompute: Formula | SeveralFormulas,
+    name: str = "compute",
+    tag: str = "",
+    attrs: Mapping[str, Attribute] | None = None,
+) -> Any:
     """A tensor whose element at `(i, j, ...)` is `fcompute(i, j, ...)`.
 
     Parameters
@@ -82,9 +118,16 @@ def compute(
         One size or a tuple of sizes; `()` makes a tensor with one element.
     fcompute
         Takes one index per dimension (or `*indices`) and returns the element's formula, which may
-        be a reduction such as `te.sum(..., axis=k)` but must not contain one further inside.
-    name, tag
-        The name shown everywhere, and a free label for passes and schedules.
+        be a reduction such as `te.sum(..., axis=k)` but must not contain one further inside. A
+        tuple of formulas makes as many tensors of this shape, computed together; if they are
+        reductions, all must run over the same axes.
+    name, tag, attrs
+        The name shown everywhere, and free labels for passes and schedules.
+
+    Returns
+    -------
+    Tensor or tuple of Tensor
+        One tensor for each formula.
 
     Raises
     ------
@@ -94,25 +137,47 @@ def compute(
         If it returns something that is no formula, or hides a reduction inside one.
     """
     sizes = shape_of(shape, name)
+    if not callable(fcompute):
+        raise TypeMismatch(
+            f"compute {name} needs a function of its indices, not {type(fcompute).__name__}",
+            hint="write te.compute(shape, lambda i, j: ...)",
+        )
     axes = tuple(
         Axis(axis_name, INDEX, size)
         for axis_name, size in zip(_axis_names(fcompute, len(sizes), name), sizes, strict=True)
     )
     # The signature was asked how many indices it takes; users may return anything at all.
     result = cast("Callable[..., object]", fcompute)(*axes)
-    if not isinstance(result, (Expr, int, float, np.number, np.bool_)):
+    several = isinstance(result, (tuple, list))
+    given = cast("Sequence[object]", result if several else (result,))
+    body = checked_body([_formula(value, name) for value in given], axes, name)
+    op = ComputeOp(
+        identifier(name),
+        axes,
+        body,
+        tag=current_tag(tag),
+        attrs=annotations_of(attrs),
+        span=user_span(),
+    )
+    tensors: tuple[Tensor, ...] = add_outputs(op, [sizes] * len(body), [e.dtype for e in body])
+    return tensors[0] if len(tensors) == 1 else tensors
+
+
+def _formula(value: object, name: str) -> Expr:
+    if isinstance(value, Tensor):
         raise TypeMismatch(
-            f"the function of compute {name} must return a formula, not {type(result).__name__}",
+            f"the function of compute {name} returns the tensor {value.name}, not an element of it",
+            hint=f"return an element: {value.name}[{', '.join(_AXIS_NAMES[: value.ndim])}]",
+        )
+    if not isinstance(value, (Expr, int, float, np.number, np.bool_)):
+        raise TypeMismatch(
+            f"the function of compute {name} must return a formula, not {type(value).__name__}",
             hint="return an expression of its index arguments, such as A[i, j] + 1.0",
         )
-    body = as_expr(cast("ExprLike", result))
-    _refuse_foreign_axes(body, axes, name)
-    _refuse_inner_reduction(body, name)
-    op = ComputeOp(identifier(name), axes, body, tag, user_span())
-    return Tensor(op.name, sizes, body.dtype, op=op)
+    return as_expr(cast("ExprLike", value))
 
 
-def _axis_names(fcompute: Formula, rank: int, name: str) -> list[str]:
+def _axis_names(fcompute: Formula | SeveralFormulas, rank: int, name: str) -> list[str]:
     parameters = list(inspect.signature(fcompute).parameters.values())
     kinds = inspect.Parameter
     names: list[str] = []
@@ -132,26 +197,3 @@ def _axis_names(fcompute: Formula, rank: int, name: str) -> list[str]:
             hint=f"write lambda {', '.join(_AXIS_NAMES[:rank])}: ... or lambda *i: ...",
         )
     return names
-
-
-def _refuse_inner_reduction(body: Expr, name: str) -> None:
-    parts = [body.value, body.where] if isinstance(body, Reduce) else [body]
-    if any(isinstance(n, Reduce) for part in parts for n in walk(part)):
-        raise TypeMismatch(
-            f"compute {name} has a reduction inside a larger formula",
-            hint="make the reduction a compute of its own, then use that tensor in the formula",
-        )
-
-
-def _refuse_foreign_axes(body: Expr, axes: tuple[Axis, ...], name: str) -> None:
-    known = {*axes, *(body.axes if isinstance(body, Reduce) else ())}
-    parts = [body.value, body.where] if isinstance(body, Reduce) else [body]
-    for current in (n for part in parts for n in walk(part)):
-        if isinstance(current, Axis) and current not in known:
-            what = "reduction axis" if current.kind == "reduce" else "index of another compute"
-            raise TypeMismatch(
-                f"compute {name} uses {current.name}, a {what} that nothing in it runs over",
-                hint=f"reduce over it, for example te.sum(..., axis={current.name})"
-                if current.kind == "reduce"
-                else "use the index arguments of this compute's own function",
-            )

@@ -1,124 +1,58 @@
-"""Functions of formulas: conditions, casts, mathematics, reductions over axes.
+"""Mathematical functions of formulas.
 
-Names follow the classical `te` module, so `min`, `max`, `sum`, `abs`, `all`, `any`, `round` and
-`pow` shadow Python's on purpose inside this file.
+Names follow the classical `te` module, so `abs`, `round` and `pow` shadow Python's on purpose
+inside this file. A Python number takes the type of the other argument, or float32.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from tvmlab.ir import (
-    Call,
-    Expr,
-    ExprLike,
-    Select,
-    Var,
-    as_expr,
-    binary,
-    conjunction,
-    const,
-    eq,
-    logic,
-    maximum,
-    minimum,
-    ne,
-)
-from tvmlab.ir import cast as cast_expr
-from tvmlab.support import BOOL, FLOAT32, INDEX, DType, TypeMismatch
-
-from .axis import Axis
-from .reduction import ALL, ANY, MAX, MIN, PROD, SUM, reduce_with
-
-Axes = Axis | Sequence[Axis]
+from tvmlab.ir import Call, Expr, ExprLike, as_expr
+from tvmlab.ir.op_table import CALLS
+from tvmlab.support import FLOAT32, INT32, DType, TypeMismatch
 
 
-def var(name: str = "n", dtype: DType | str = INDEX) -> Var:
-    """A scalar known only when the kernel is called, such as a size."""
-    return Var(name, DType.of(dtype))
+def _exprs(op: str, args: tuple[ExprLike, ...]) -> tuple[Expr, ...]:
+    """Arguments of one type: that of the first expression among them."""
+    typed = [a for a in args if isinstance(a, Expr)]
+    dtype = typed[0].dtype if typed else FLOAT32
+    made = tuple(as_expr(_fitting(a, dtype), dtype) for a in args)
+    if any(e.dtype != dtype for e in made):
+        types = ", ".join(str(e.dtype) for e in made)
+        raise TypeMismatch(
+            f"te.{op} needs arguments of one type, not {types}",
+            hint=f'convert one: x.astype("{dtype}")',
+        )
+    return made
 
 
-def cast(value: ExprLike, dtype: DType | str) -> Expr:
-    """The value converted to another element type."""
-    return cast_expr(value, dtype)
-
-
-def if_then_else(cond: Expr, then: ExprLike, otherwise: ExprLike) -> Expr:
-    """`then` where `cond` holds, else `otherwise`; the other one is not evaluated.
-
-    This is how a convolution reads padding: the read stands in a branch that is only taken when
-    its index lies inside the tensor.
-    """
-    if isinstance(then, Expr):
-        return Select(cond, then, as_expr(otherwise, then.dtype))
-    if isinstance(otherwise, Expr):
-        return Select(cond, as_expr(then, otherwise.dtype), otherwise)
-    return Select(cond, as_expr(then), as_expr(otherwise))
-
-
-def sum(value: ExprLike, axis: Axes, where: Expr | None = None) -> Expr:
-    """Sum over reduction axes."""
-    return reduce_with(SUM, value, axis, where)
-
-
-def prod(value: ExprLike, axis: Axes, where: Expr | None = None) -> Expr:
-    """Product over reduction axes."""
-    return reduce_with(PROD, value, axis, where)
-
-
-def min(value: ExprLike, axis: Axes, where: Expr | None = None) -> Expr:
-    """Smallest value over reduction axes; for two values use `te.minimum`."""
-    return reduce_with(MIN, value, axis, where)
-
-
-def max(value: ExprLike, axis: Axes, where: Expr | None = None) -> Expr:
-    """Largest value over reduction axes; for two values use `te.maximum`."""
-    return reduce_with(MAX, value, axis, where)
-
-
-def any(*conditions: Expr, axis: Axes | None = None) -> Expr:
-    """Whether one of the conditions holds; with `axis`, whether one holds along the axes."""
-    if axis is not None:
-        return reduce_with(ANY, _only(conditions, "any"), axis)
-    result: Expr = const(False)
-    for condition in conditions:
-        result = logic("or", result, condition)
-    return result
-
-
-def all(*conditions: Expr, axis: Axes | None = None) -> Expr:
-    """Whether each of the conditions holds; with `axis`, whether all hold along the axes."""
-    if axis is not None:
-        return reduce_with(ALL, _only(conditions, "all"), axis)
-    return conjunction(conditions)
-
-
-def _only(conditions: Sequence[Expr], name: str) -> Expr:
-    if len(conditions) != 1:
-        raise TypeMismatch(f"te.{name} over an axis takes one condition, not {len(conditions)}")
-    return conditions[0]
+def _fitting(value: ExprLike, dtype: DType) -> ExprLike:
+    """A Python integer as a float where a float is wanted."""
+    return float(value) if isinstance(value, int) and dtype.is_float else value
 
 
 def _call(op: str, *args: ExprLike) -> Expr:
-    exprs = [as_expr(a, FLOAT32 if not isinstance(a, Expr) else None) for a in args]
-    dtype = next(
-        (e.dtype for e, a in zip(exprs, args, strict=True) if isinstance(a, Expr)), FLOAT32
-    )
-    exprs = [as_expr(a, dtype) for a in args]
-    if {e.dtype for e in exprs} != {dtype}:
-        raise TypeMismatch(
-            f"te.{op} needs arguments of one type, not {[str(e.dtype) for e in exprs]}"
-        )
-    return Call(op, tuple(exprs), dtype)
+    exprs = _exprs(op, args)
+    return Call(op, exprs, CALLS[op].result_type(exprs[0].dtype))
 
 
 def _float_call(op: str, *args: ExprLike) -> Expr:
+    _need_floats(op, args)
+    return _call(op, *args)
+
+
+def _need_floats(op: str, args: tuple[ExprLike, ...]) -> None:
     for a in args:
         if isinstance(a, Expr) and not a.dtype.is_float:
             raise TypeMismatch(
                 f"te.{op} is not defined for {a.dtype}", hint='cast first: x.astype("float32")'
             )
-    return _call(op, *(float(a) if isinstance(a, (int, float)) else a for a in args))
+
+
+def _need_integers(op: str, args: tuple[ExprLike, ...]) -> None:
+    for a in args:
+        if not isinstance(a, Expr) or not a.dtype.is_int:
+            what = a.dtype if isinstance(a, Expr) else type(a).__name__
+            raise TypeMismatch(f"te.{op} works on integers, not on {what}")
 
 
 def exp(x: ExprLike) -> Expr:
@@ -129,6 +63,16 @@ def exp(x: ExprLike) -> Expr:
 def exp2(x: ExprLike) -> Expr:
     """Two to the power of x."""
     return _float_call("exp2", x)
+
+
+def exp10(x: ExprLike) -> Expr:
+    """Ten to the power of x."""
+    return _float_call("exp10", x)
+
+
+def expm1(x: ExprLike) -> Expr:
+    """`exp(x) - 1`, accurate for small x."""
+    return _float_call("expm1", x)
 
 
 def log(x: ExprLike) -> Expr:
@@ -144,6 +88,11 @@ def log2(x: ExprLike) -> Expr:
 def log10(x: ExprLike) -> Expr:
     """Logarithm to base 10."""
     return _float_call("log10", x)
+
+
+def log1p(x: ExprLike) -> Expr:
+    """`log(1 + x)`, accurate for small x."""
+    return _float_call("log1p", x)
 
 
 def sqrt(x: ExprLike) -> Expr:
@@ -171,9 +120,49 @@ def tan(x: ExprLike) -> Expr:
     return _float_call("tan", x)
 
 
+def asin(x: ExprLike) -> Expr:
+    """Angle whose sine is x."""
+    return _float_call("asin", x)
+
+
+def acos(x: ExprLike) -> Expr:
+    """Angle whose cosine is x."""
+    return _float_call("acos", x)
+
+
+def atan(x: ExprLike) -> Expr:
+    """Angle between -pi/2 and pi/2 whose tangent is x."""
+    return _float_call("atan", x)
+
+
+def sinh(x: ExprLike) -> Expr:
+    """Hyperbolic sine."""
+    return _float_call("sinh", x)
+
+
+def cosh(x: ExprLike) -> Expr:
+    """Hyperbolic cosine."""
+    return _float_call("cosh", x)
+
+
 def tanh(x: ExprLike) -> Expr:
     """Hyperbolic tangent."""
     return _float_call("tanh", x)
+
+
+def asinh(x: ExprLike) -> Expr:
+    """Inverse of the hyperbolic sine."""
+    return _float_call("asinh", x)
+
+
+def acosh(x: ExprLike) -> Expr:
+    """Inverse of the hyperbolic cosine."""
+    return _float_call("acosh", x)
+
+
+def atanh(x: ExprLike) -> Expr:
+    """Inverse of the hyperbolic tangent."""
+    return _float_call("atanh", x)
 
 
 def erf(x: ExprLike) -> Expr:
@@ -181,87 +170,135 @@ def erf(x: ExprLike) -> Expr:
     return _float_call("erf", x)
 
 
-def sigmoid(x: Expr) -> Expr:
+def sigmoid(x: ExprLike) -> Expr:
     """`1 / (1 + exp(-x))`."""
-    return 1.0 / (1.0 + exp(-x))
+    return 1.0 / (1.0 + exp(-_float_value("sigmoid", x)))
+
+
+def _float_value(op: str, x: ExprLike) -> Expr:
+    _need_floats(op, (x,))
+    return _exprs(op, (x,))[0]
 
 
 def floor(x: ExprLike) -> Expr:
-    """Largest whole number not above x, as a float."""
+    """Largest whole number not above x, as a float; an integer stays itself."""
+    if isinstance(x, Expr) and x.dtype.is_int:
+        return x
     return _float_call("floor", x)
 
 
 def ceil(x: ExprLike) -> Expr:
-    """Smallest whole number not below x, as a float."""
+    """Smallest whole number not below x, as a float; an integer stays itself."""
+    if isinstance(x, Expr) and x.dtype.is_int:
+        return x
     return _float_call("ceil", x)
 
 
 def trunc(x: ExprLike) -> Expr:
-    """X without its fraction, as a float."""
+    """X without its fraction, as a float; an integer stays itself."""
+    if isinstance(x, Expr) and x.dtype.is_int:
+        return x
     return _float_call("trunc", x)
 
 
 def round(x: ExprLike) -> Expr:
-    """Nearest whole number, a half away from zero, as a float (NumPy rounds a half to even)."""
+    """Nearest whole number, a half away from zero, as a float; an integer stays itself.
+
+    NumPy rounds a half to even, as `nearbyint` does.
+    """
+    if isinstance(x, Expr) and x.dtype.is_int:
+        return x
     return _float_call("round", x)
 
 
+def nearbyint(x: ExprLike) -> Expr:
+    """Nearest whole number, a half to even as NumPy does, as a float; an integer stays itself."""
+    if isinstance(x, Expr) and x.dtype.is_int:
+        return x
+    return _float_call("nearbyint", x)
+
+
+def atan2(y: ExprLike, x: ExprLike) -> Expr:
+    """Angle of the point (x, y) from the positive x axis; y comes first."""
+    return _float_call("atan2", y, x)
+
+
+def hypot(x: ExprLike, y: ExprLike) -> Expr:
+    """Length of the vector (x, y), without overflow on the way."""
+    return _float_call("hypot", x, y)
+
+
+def copysign(x: ExprLike, y: ExprLike) -> Expr:
+    """X with the sign of y."""
+    return _float_call("copysign", x, y)
+
+
+def nextafter(x: ExprLike, y: ExprLike) -> Expr:
+    """The float next to x in the direction of y."""
+    return _float_call("nextafter", x, y)
+
+
+def fmod(x: ExprLike, y: ExprLike) -> Expr:
+    """Remainder of x / y with the sign of x, as C's `fmod`."""
+    return _float_call("fmod", x, y)
+
+
+def ldexp(x: ExprLike, exponent: ExprLike) -> Expr:
+    """`x * 2**exponent`, for an integer exponent."""
+    value, power_of_two = _float_value("ldexp", x), as_expr(exponent, INT32)
+    _need_integers("ldexp", (power_of_two,))
+    return Call("ldexp", (value, power_of_two.astype(INT32)), value.dtype)
+
+
 def power(x: ExprLike, y: ExprLike) -> Expr:
-    """X raised to the power y."""
-    return _float_call("pow", x, y)
+    """X raised to the power y; integers wrap around, and give 0, 1 or -1 for a negative y."""
+    return _call("pow", x, y)
 
 
 pow = power
 
 
-def abs(x: Expr) -> Expr:
-    """Absolute value of a float or signed integer."""
+def abs(x: ExprLike) -> Expr:
+    """Absolute value. That of the smallest signed integer does not fit and stays negative."""
     return _call("abs", x)
 
 
-def isnan(x: Expr) -> Expr:
+fabs = abs
+
+
+def isnan(x: ExprLike) -> Expr:
     """Whether x is not a number."""
-    return Call("isnan", (x,), BOOL)
+    return _float_call("isnan", x)
 
 
-def floordiv(a: ExprLike, b: ExprLike) -> Expr:
-    """Integer division rounding to minus infinity, as Python's `//`."""
-    return binary("floordiv", a, b)
+def isinf(x: ExprLike) -> Expr:
+    """Whether x is infinite, of either sign."""
+    return _float_call("isinf", x)
 
 
-def floormod(a: ExprLike, b: ExprLike) -> Expr:
-    """Remainder with the divisor's sign, as Python's `%`."""
-    return binary("floormod", a, b)
+def isfinite(x: ExprLike) -> Expr:
+    """Whether x is neither infinite nor not-a-number."""
+    return _float_call("isfinite", x)
 
 
-def truncdiv(a: ExprLike, b: ExprLike) -> Expr:
-    """Integer division rounding to zero, as C's `/`."""
-    return binary("truncdiv", a, b)
+def popcount(x: Expr) -> Expr:
+    """How many bits of an integer are one, as a value of its type."""
+    _need_integers("popcount", (x,))
+    return _call("popcount", x)
 
 
-def truncmod(a: ExprLike, b: ExprLike) -> Expr:
-    """Remainder with the dividend's sign, as C's `%`."""
-    return binary("truncmod", a, b)
+def clz(x: Expr) -> Expr:
+    """How many leading bits of an integer are zero (all for 0), as int32."""
+    _need_integers("clz", (x,))
+    return _call("clz", x).astype(INT32)
 
 
-indexdiv = floordiv
-indexmod = floormod
+def q_multiply_shift(x: ExprLike, y: ExprLike, q: ExprLike, s: ExprLike) -> Expr:
+    """Fixed-point product of int32: `x * y * 2**(s - q)`, rounded, a half upwards.
 
-
-def min_value(dtype: DType | str) -> Expr:
-    """The smallest finite value of a type."""
-    return const(DType.of(dtype).min_value, dtype)
-
-
-def max_value(dtype: DType | str) -> Expr:
-    """The largest finite value of a type."""
-    return const(DType.of(dtype).max_value, dtype)
-
-
-__all__ = [
-    "abs", "all", "any", "cast", "ceil", "const", "cos", "eq", "erf", "exp", "exp2",
-    "floor", "floordiv", "floormod", "if_then_else", "indexdiv", "indexmod", "isnan", "log",
-    "log2", "log10", "max", "max_value", "maximum", "min", "min_value", "minimum", "ne", "pow",
-    "power", "prod", "round", "rsqrt", "sigmoid", "sin", "sqrt", "sum", "tan", "tanh",
-    "trunc", "truncdiv", "truncmod", "var",
-]  # fmt: skip
+    `y` is a number with `q` bits of fraction, and `s` shifts the result: left if positive.
+    """
+    args = tuple(as_expr(a, INT32) for a in (x, y, q, s))
+    if any(a.dtype != INT32 for a in args):
+        raise TypeMismatch("te.q_multiply_shift works on int32", hint='cast: x.astype("int32")')
+    return Call("q_multiply_shift", args, INT32)

@@ -1,35 +1,18 @@
-"""From output tensors to a program: one loop nest with one block per compute, in order of need."""
+"""From output tensors to a program: a statement for each operation, in order of need."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tvmlab.ir import (
-    Block,
-    BlockSymbol,
-    Buffer,
-    Expr,
-    For,
-    IterVar,
-    Load,
-    Program,
-    Select,
-    Stmt,
-    Store,
-    Var,
-    free_vars,
-    is_const,
-    make_block,
-    seq,
-    substitute,
-    transform,
-    walk,
-)
+from tvmlab.ir import Buffer, Program, Stmt, Var, seq
 from tvmlab.support import Namer, ShapeError, TypeMismatch
 
-from .reads import refuse_reads_outside
-from .reduction import Reduce
-from .tensor import ComputeOp, Tensor
+from .extern_nest import extern_nest
+from .nests import compute_nest
+from .order import operations_of, scalars_of
+from .scan import cell_of
+from .scan_nest import scan_nest
+from .tensor import ComputeOp, ExternOp, Operation, PlaceholderOp, ScanOp, Tensor
 
 
 def create_program(
@@ -47,85 +30,128 @@ def create_program(
     args
         Order of the parameters; by default scalar sizes, inputs in order of first use, outputs.
     name
-        Name of the program; by default that of the first output, in lower case.
+        Name of the program; by default that of the first output's operation, in lower case.
 
     Raises
     ------
     ShapeError
         If there is no output, an output is an input, or `args` misses an input or output.
     """
-    roots = list(outputs) if isinstance(outputs, Sequence) else [outputs]
-    stray = [r for r in roots if not isinstance(r, Tensor)]  # pyright: ignore[reportUnnecessaryIsInstance] - callers may be untyped
-    if stray:
-        raise TypeMismatch(
-            f"{type(stray[0]).__name__} is no tensor to compute",
-            hint="pass one or more tensors that te.compute returned",
+    roots = _roots(outputs)
+    order = operations_of(roots)
+    plan = _Plan(order, roots)
+    params = _params(plan, roots, args)
+    taken = {plan.buffers[t] for t in params if isinstance(t, Tensor)}
+    allocs = dict.fromkeys(plan.buffers[t] for op in plan.order for t in op.outputs)
+    return Program(
+        name or roots[0].op.name.lower(),
+        tuple(plan.buffers[p] if isinstance(p, Tensor) else p for p in params),
+        seq([plan.statement(op) for op in plan.stages]),
+        tuple(b for b in allocs if b not in taken),
+    )
+
+
+class _Plan:
+    """Which buffer each tensor lives in, and which operations get a statement of their own."""
+
+    def __init__(self, order: Sequence[Operation], roots: Sequence[Tensor]) -> None:
+        scans = [op for op in order if isinstance(op, ScanOp)]
+        states = {state.op for scan in scans for state in scan.state_placeholder}
+        self.cells = {scan: cell_of(scan) for scan in scans}
+        in_cells = {op for cell in self.cells.values() for op in cell}
+        self.order = [op for op in order if op not in states]
+        self.inputs = [t for op in self.order if isinstance(op, PlaceholderOp) for t in op.outputs]
+        self.stages = [
+            op for op in self.order if not isinstance(op, PlaceholderOp) and op not in in_cells
+        ]
+        self._refuse_steps_outside(in_cells, roots)
+        self.written = self._inits_in_place(scans, roots)
+        self.buffers: dict[Tensor, Buffer] = {}
+        self.names: dict[object, str] = {}
+        self._name_all(scans)
+
+    def statement(self, op: Operation) -> Stmt:
+        if isinstance(op, ScanOp):
+            return scan_nest(op, self.buffers, self.names, self.written)
+        if isinstance(op, ExternOp):
+            return extern_nest(op, self.names[op], self.buffers)
+        assert isinstance(op, ComputeOp)
+        return compute_nest(op, self.names[op], self.buffers)
+
+    def _name_all(self, scans: list[ScanOp]) -> None:
+        """Buffers and blocks by the names of tensors and operations, each once."""
+        place: dict[Tensor, Tensor] = {}
+        for scan in scans:
+            for n, tensor in enumerate(scan.outputs):
+                place[scan.state_placeholder[n]] = place[scan.update[n]] = tensor
+                if scan.init[n] in self.written:
+                    place[scan.init[n]] = tensor
+        namer = Namer()
+        for op in self.order:
+            for tensor in op.outputs:
+                if tensor not in place:
+                    name = namer.name(tensor, tensor.name)
+                    self.buffers[tensor] = Buffer(name, tensor.shape, tensor.dtype, tensor.scope)
+        for tensor, home in place.items():
+            self.buffers[tensor] = self.buffers[home]
+        for op in self.order:
+            alone = len(op.outputs) == 1 and op.outputs[0] not in place
+            self.names[op] = self.buffers[op.outputs[0]].name if alone else namer.name(op, op.name)
+
+    def _inits_in_place(self, scans: list[ScanOp], roots: Sequence[Tensor]) -> frozenset[Tensor]:
+        """Inits that nothing else reads: they are computed into the scan's own buffer."""
+        uses: dict[Tensor, int] = {}
+        for op in self.order:
+            for tensor in op.input_tensors:
+                uses[tensor] = uses.get(tensor, 0) + 1
+        inits = [tensor for scan in scans for tensor in scan.init]
+        return frozenset(
+            t for t in inits if isinstance(t.op, ComputeOp) and uses[t] == 1 and t not in roots
         )
-    if not roots:
-        raise ShapeError("there is nothing to compute: no output tensor was given")
+
+    def _refuse_steps_outside(self, in_cells: set[Operation], roots: Sequence[Tensor]) -> None:
+        """A stage of a cell has no values after the scan: nothing outside may read it."""
+        for scan, cell in self.cells.items():
+            members = {t for op in cell for t in op.outputs}
+            readers = [op for op in self.order if op is not scan and op not in cell]
+            stray = [t for op in readers for t in op.input_tensors if t in members]
+            stray += [t for t in roots if t in members]
+            nested = [op for op in in_cells if isinstance(op, ScanOp)]
+            if stray or nested:
+                what = stray[0].name if stray else nested[0].name
+                raise ShapeError(
+                    f"{what} is a stage of the cell of scan {scan.name}, and is used outside it",
+                    hint="use the tensor that te.scan returned, or make the stage a state of it",
+                )
+
+
+def _roots(outputs: Tensor | Sequence[Tensor]) -> list[Tensor]:
+    roots = list(outputs) if isinstance(outputs, (tuple, list)) else [outputs]
     for root in roots:
-        if not isinstance(root.op, ComputeOp):
+        if not isinstance(root, Tensor):  # callers may be untyped
+            raise TypeMismatch(
+                f"{type(root).__name__} is no tensor to compute",
+                hint="pass one or more tensors that te.compute returned",
+            )
+    tensors = [r for r in roots if isinstance(r, Tensor)]
+    if not tensors:
+        raise ShapeError("there is nothing to compute: no output tensor was given")
+    for root in tensors:
+        if isinstance(root.op, PlaceholderOp):
             raise ShapeError(
                 f"{root.name} is an input, not a computed tensor",
                 hint="pass the tensor that te.compute returned",
             )
-    order = topological_order(roots)
-    namer = Namer()
-    buffers = {t: Buffer(namer.name(t, t.name), t.shape, t.dtype) for t in order}
-    inputs = [t for t in order if not isinstance(t.op, ComputeOp)]
-    params = _params(order, inputs, roots, args)
-    taken = {t for t in params if isinstance(t, Tensor)}
-    nests = [_nest(t, buffers) for t in order if isinstance(t.op, ComputeOp)]
-    return Program(
-        name or roots[0].name.lower(),
-        tuple(buffers[p] if isinstance(p, Tensor) else p for p in params),
-        seq(nests),
-        tuple(buffers[t] for t in order if t not in taken),
-    )
-
-
-def topological_order(roots: Sequence[Tensor]) -> list[Tensor]:
-    """The tensors that the roots need and the roots themselves, producers before consumers."""
-    done: dict[Tensor, None] = {}
-    stack: list[tuple[Tensor, bool]] = [(t, False) for t in reversed(roots)]
-    while stack:
-        tensor, ready = stack.pop()
-        if tensor in done:
-            continue
-        if ready:
-            done[tensor] = None
-            continue
-        stack.append((tensor, True))
-        stack.extend((t, False) for t in reversed(inputs_of(tensor)))
-    return list(done)
-
-
-def inputs_of(tensor: Tensor) -> list[Tensor]:
-    """The tensors that a tensor's formula reads, in order of first use."""
-    if not isinstance(tensor.op, ComputeOp):
-        return []
-    found: dict[Tensor, None] = {}
-    for part in _formula_parts(tensor.op.body):
-        for current in walk(part):
-            if isinstance(current, Load) and isinstance(current.buffer, Tensor):
-                found.setdefault(current.buffer)
-    return list(found)
-
-
-def _formula_parts(body: Expr) -> list[Expr]:
-    return [body.value, body.where] if isinstance(body, Reduce) else [body]
+    return tensors
 
 
 def _params(
-    order: list[Tensor],
-    inputs: list[Tensor],
-    roots: list[Tensor],
-    args: Sequence[Tensor | Var] | None,
+    plan: _Plan, roots: list[Tensor], args: Sequence[Tensor | Var] | None
 ) -> list[Tensor | Var]:
-    sizes = _scalar_vars(order)
+    sizes = scalars_of(plan.order)
     if args is None:
-        return [*sizes, *inputs, *dict.fromkeys(roots)]
-    missing = [t.name for t in [*sizes, *inputs, *roots] if t not in args]
+        return [*sizes, *plan.inputs, *dict.fromkeys(roots)]
+    missing = [t.name for t in [*sizes, *plan.inputs, *roots] if t not in args]
     if missing:
         raise ShapeError(
             f"the argument list misses {', '.join(missing)}, which the program reads or computes",
@@ -134,80 +160,3 @@ def _params(
     if len(set(args)) != len(args):
         raise ShapeError("the argument list names a tensor twice")
     return list(args)
-
-
-def _scalar_vars(order: list[Tensor]) -> list[Var]:
-    """Scalar parameters: variables of shapes and formulas that no axis binds."""
-    found: dict[Var, None] = {}
-    for tensor in order:
-        bound: set[Var] = set()
-        parts: list[Expr] = list(tensor.shape)
-        if isinstance(tensor.op, ComputeOp):
-            axes = (*tensor.op.axis, *tensor.op.reduce_axis)
-            bound.update(axes)
-            parts += [e for axis in axes for e in (axis.extent, axis.min)]
-            parts += _formula_parts(tensor.op.body)
-        for part in parts:
-            found.update((v, None) for v in free_vars(part) if v not in bound)
-    return list(found)
-
-
-def _nest(tensor: Tensor, buffers: dict[Tensor, Buffer]) -> Stmt:
-    """Loops over all axes around the one block of a compute."""
-    op = tensor.op
-    assert isinstance(op, ComputeOp)
-    axes = (*op.axis, *op.reduce_axis)
-    for part in _formula_parts(op.body):
-        refuse_reads_outside(part, axes, op.name, op.span)
-    loops = [Var(axis.name) for axis in axes]
-    iters = [IterVar(Var(f"v{axis.name}"), axis.extent, axis.kind) for axis in axes]
-    values: dict[Var, Expr] = {
-        axis: it.var if is_const(axis.min, 0) else it.var + axis.min
-        for axis, it in zip(axes, iters, strict=True)
-    }
-    block = _block(tensor, buffers, iters, loops, values)
-    body: Stmt = block
-    for loop, axis in zip(reversed(loops), reversed(axes), strict=True):
-        body = For(loop, axis.extent, body)
-    return body
-
-
-def _block(
-    tensor: Tensor,
-    buffers: dict[Tensor, Buffer],
-    iters: list[IterVar],
-    loops: list[Var],
-    values: dict[Var, Expr],
-) -> Block:
-    op = tensor.op
-    assert isinstance(op, ComputeOp)
-    target = buffers[tensor]
-    indices = tuple(it.var for it in iters if it.kind == "spatial")
-
-    def plain(e: Expr) -> Expr:
-        return substitute(_untensor(e, buffers), values)
-
-    if not isinstance(op.body, Reduce):
-        body: Stmt = Store(target, indices, plain(op.body))
-        return make_block(BlockSymbol(target.name), iters, loops, body)
-    reduce = op.body
-    current = Load(target, indices)
-    combined = reduce.reducer.combine(current, plain(reduce.value))
-    where = plain(reduce.where)
-    if not is_const(where, True):
-        combined = Select(where, combined, current)
-    init = Store(target, indices, reduce.reducer.identity(tensor.dtype))
-    return make_block(
-        BlockSymbol(target.name), iters, loops, Store(target, indices, combined), init=init
-    )
-
-
-def _untensor(expr: Expr, buffers: dict[Tensor, Buffer]) -> Expr:
-    """Loads of tensors become loads of the program's buffers."""
-
-    def visit(current: Expr) -> Expr:
-        if isinstance(current, Load) and isinstance(current.buffer, Tensor):
-            return Load(buffers[current.buffer], current.indices, current.mask)
-        return current
-
-    return transform(expr, visit)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 
 from tvmlab.arith import linear_form
 from tvmlab.ir import Expr, Load, Logic, Node, Select, Var, children, const_int
 from tvmlab.support import ShapeError, Span
 
-from .axis import Axis
+Ranges = Mapping[Var, tuple[Expr, Expr]]
+"""For each axis its first value and how many values it takes."""
 
 
-def refuse_reads_outside(formula: Expr, axes: Sequence[Axis], name: str, span: Span | None) -> None:
+def refuse_reads_outside(formula: Expr, ranges: Ranges, name: str, span: Span | None) -> None:
     """Check the reads of a compute's formula that are made for every point of its axes.
 
     An index that is a linear function of the axes takes its extreme values at corners of their
@@ -26,7 +27,7 @@ def refuse_reads_outside(formula: Expr, axes: Sequence[Axis], name: str, span: S
     for read in _unconditional_reads(formula):
         for position, (index, size) in enumerate(zip(read.indices, read.buffer.shape, strict=True)):
             limit = const_int(size)
-            point = None if limit is None else _outside(index, limit, axes)
+            point = None if limit is None else _outside(index, limit, ranges)
             if point is not None:
                 value, corner = point
                 place = ", ".join(f"{axis.name}={at}" for axis, at in corner.items())
@@ -50,21 +51,21 @@ def _unconditional_reads(formula: Node) -> list[Load]:
     return found
 
 
-def _outside(index: Expr, limit: int, axes: Sequence[Axis]) -> tuple[int, dict[Axis, int]] | None:
+def _outside(index: Expr, limit: int, ranges: Ranges) -> tuple[int, dict[Var, int]] | None:
     """A corner of the axes at which a linear index is not in `range(limit)`, if there is one."""
     form = linear_form(index)
-    ranges: dict[Var, tuple[int, int]] = {}
-    for axis in axes:
-        first, extent = const_int(axis.min), const_int(axis.extent)
+    ends: dict[Var, tuple[int, int]] = {}
+    for axis, (low, count) in ranges.items():
+        first, extent = const_int(low), const_int(count)
         if first is not None and extent is not None:
-            ranges[axis] = (first, first + extent - 1)
-    if any(not isinstance(atom, Axis) or atom not in ranges for atom in form.terms):
+            ends[axis] = (first, first + extent - 1)
+    if any(not isinstance(atom, Var) or atom not in ends for atom in form.terms):
         return None
     for want_high in (False, True):
         corner = {
-            atom: ranges[atom][(factor > 0) == want_high]
+            atom: ends[atom][(factor > 0) == want_high]
             for atom, factor in form.terms.items()
-            if isinstance(atom, Axis)
+            if isinstance(atom, Var)
         }
         value = form.const + sum(form.terms[axis] * at for axis, at in corner.items())
         if not 0 <= value < limit:

@@ -1,6 +1,66 @@
-"""Operators: each a tensor expression with a default schedule of public primitives."""
+"""Operators: tensor expressions over tensors, and some with a default schedule.
 
+>>> y = topi.relu(topi.add(topi.conv2d(data, weight, padding="SAME"), bias))
+"""
+
+from . import tag
+from .broadcast import (
+    add,
+    broadcast_to,
+    divide,
+    equal,
+    floor_divide,
+    greater,
+    greater_equal,
+    less,
+    less_equal,
+    maximum,
+    minimum,
+    mod,
+    multiply,
+    not_equal,
+    power,
+    subtract,
+)  # fmt: skip
 from .conv2d import conv2d_nchw, schedule_conv2d_nchw
+from .elementwise import (
+    abs,
+    cast,
+    ceil,
+    clip,
+    cos,
+    erf,
+    exp,
+    floor,
+    full,
+    full_like,
+    identity,
+    leaky_relu,
+    log,
+    negative,
+    relu,
+    round,
+    rsqrt,
+    sigmoid,
+    sin,
+    sqrt,
+    tan,
+    tanh,
+    trunc,
+)  # fmt: skip
+from .layers import batch_norm, bias_add, dense, log_softmax, softmax
 from .matmul import matmul, schedule_matmul
+from .reduction import max, min, prod, sum
+from .shape import expand_dims, flatten, pad, reshape, transpose
+from .window import conv2d, depthwise_conv2d, pool2d
 
-__all__ = ["conv2d_nchw", "matmul", "schedule_conv2d_nchw", "schedule_matmul"]
+__all__ = [
+    "abs", "add", "batch_norm", "bias_add", "broadcast_to", "cast", "ceil", "clip", "conv2d",
+    "conv2d_nchw", "cos", "dense", "depthwise_conv2d", "divide", "equal", "erf", "exp",
+    "expand_dims", "flatten", "floor", "floor_divide", "full", "full_like", "greater",
+    "greater_equal", "identity", "leaky_relu", "less", "less_equal", "log", "log_softmax",
+    "matmul", "max", "maximum", "min", "minimum", "mod", "multiply", "negative", "not_equal",
+    "pad", "pool2d", "power", "prod", "relu", "reshape", "round", "rsqrt", "schedule_conv2d_nchw",
+    "schedule_matmul", "sigmoid", "sin", "softmax", "sqrt", "subtract", "sum", "tag", "tan",
+    "tanh", "transpose", "trunc",
+]  # fmt: skip

@@ -13,12 +13,12 @@ from . import (
     inline,
     layout,
     loops,
+    note,
     peel,
     pipeline,
     reorder,
     rfactor,
     skew,
-    tensorize,
     tile,
 )
 
@@ -34,11 +34,11 @@ __all__ = [
     "inline",
     "layout",
     "loops",
+    "note",
     "peel",
     "pipeline",
     "reorder",
     "rfactor",
     "skew",
-    "tensorize",
     "tile",
 ]

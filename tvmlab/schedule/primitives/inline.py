@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tvmlab.arith import Bounds, simplify
 from tvmlab.ir import (
+    Binary,
     Block,
     BlockSymbol,
     Buffer,
@@ -13,13 +16,15 @@ from tvmlab.ir import (
     Stmt,
     Store,
     Var,
+    const,
     is_const,
     substitute,
     transform,
+    uses_var,
 )
 from tvmlab.ir import structural_equal as same
 from tvmlab.schedule.coverage import require_covered_reads
-from tvmlab.schedule.index import ProgramIndex, accesses, index_of, parts_handed_over
+from tvmlab.schedule.index import ProgramIndex, accesses, index_of
 from tvmlab.schedule.kinds import block_kind, plain_iters, single_store
 from tvmlab.schedule.legality import sole_writer, written_buffer
 from tvmlab.schedule.registry import Applied, ParamSpec, primitive
@@ -49,7 +54,7 @@ def compute_inline(program: Program, block: BlockSymbol) -> Applied:
     producer = index.blocks[block]
     buffer = _require_inlinable(index, producer)
     store = single_store(producer)
-    variables = None if store is None else plain_iters(store.indices)
+    variables = None if store is None else _shifted_iters(store.indices)
     if store is None or variables is None:
         raise unsure(
             "compute_inline.layout",
@@ -83,14 +88,6 @@ def _require_inlinable(index: ProgramIndex, producer: Block) -> Buffer:
             subject=producer.symbol,
         )
     sole_writer(index, buffer, producer, "compute_inline")
-    handed = [c for c in index.consumers(buffer) if buffer in parts_handed_over(c)]
-    if handed:
-        raise refuse(
-            "compute_inline.call",
-            f"cannot inline {name}: {handed[0].name} hands {buffer.name} to outside code, which "
-            f"needs it in memory",
-            subject=producer.symbol,
-        )
     if not index.consumers(buffer):
         raise refuse(
             "compute_inline.no-consumer",
@@ -100,13 +97,30 @@ def _require_inlinable(index: ProgramIndex, producer: Block) -> Buffer:
     return buffer
 
 
-def _inline_into(consumer: Block, buffer: Buffer, variables: list[Var], value: Expr) -> Block:
+def _shifted_iters(indices: Sequence[Expr]) -> list[tuple[Var, Expr]] | None:
+    """The indices as different variables, each plus what does not depend on any."""
+    found: list[tuple[Var, Expr]] = []
+    for index in indices:
+        shifted = isinstance(index, Binary) and index.op == "add" and isinstance(index.a, Var)
+        variable, shift = (index.a, index.b) if shifted else (index, const(0))
+        if not isinstance(variable, Var):
+            return None
+        found.append((variable, shift))
+    variables = {variable for variable, _ in found}
+    moving = any(uses_var(shift, variables) for _, shift in found)
+    return None if moving or len(variables) < len(found) else found
+
+
+def _inline_into(
+    consumer: Block, buffer: Buffer, variables: list[tuple[Var, Expr]], value: Expr
+) -> Block:
     env = Bounds.of({it.var: it.extent for it in consumer.iters})
 
     def visit(current: Expr | Stmt) -> Expr | Stmt:
         if isinstance(current, Load) and current.buffer is buffer:
-            replaced = substitute(value, dict(zip(variables, current.indices, strict=True)))
-            return simplify(replaced, env)
+            places = zip(variables, current.indices, strict=True)
+            values = {v: i if is_const(shift, 0) else i - shift for (v, shift), i in places}
+            return simplify(substitute(value, values), env)
         return current
 
     init = None if consumer.init is None else transform(consumer.init, visit)

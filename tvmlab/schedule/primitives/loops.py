@@ -6,8 +6,9 @@ import itertools
 from collections.abc import Sequence
 from math import prod
 
-from tvmlab.arith import bound_of, prove, simplify
+from tvmlab.arith import Bounds, bound_of, prove, simplify
 from tvmlab.ir import (
+    Annotations,
     Expr,
     For,
     Program,
@@ -24,10 +25,12 @@ from tvmlab.schedule.index import ProgramIndex, index_of
 from tvmlab.schedule.legality import (
     require_serial,
 )
+from tvmlab.schedule.notes import TAIL
 from tvmlab.schedule.registry import Applied, ParamSpec, primitive
 from tvmlab.schedule.rewrite import rebind, replace_stmts
-from tvmlab.schedule.verdict import refuse
+from tvmlab.schedule.verdict import RefusedError, refuse
 
+TAILS = ("auto", "guard", "mask", "peel")
 _SUFFIXES = {2: ("outer", "inner")}
 
 
@@ -37,12 +40,26 @@ _SUFFIXES = {2: ("outer", "inner")}
     ParamSpec(
         "factors", "factors", "extents from the outermost in; one may be None", default=(None, 4)
     ),
+    ParamSpec("tail", "choice", "how a tail is done", TAILS, "auto", required=False),
+    ParamSpec(
+        "disable_predication", "bool", "whether to refuse a split that leaves a tail",
+        default=False, required=False,
+    ),
 )  # fmt: skip
-def split(program: Program, loop: Var, factors: Sequence[int | None]) -> Applied:
+def split(
+    program: Program,
+    loop: Var,
+    factors: Sequence[int | None],
+    tail: str = "auto",
+    disable_predication: bool = False,
+) -> Applied:
     """Split a loop into several nested ones, whose extents are the factors.
 
     One factor may be None: it becomes as large as needed. Factors that do not divide the extent
-    leave a tail, which is guarded; a factor larger than what is left is cut down to it.
+    leave a tail, which is guarded; a factor larger than what is left is cut down to it. `tail` says
+    how lowering does it: "guard" asks in each iteration, "mask" lets the vectors of a vectorized
+    inner loop leave lanes out, "peel" makes a loop of its own for it, "auto" chooses. Notes on the
+    loop go to the outermost of the new ones.
 
     Before::
 
@@ -70,12 +87,26 @@ def split(program: Program, loop: Var, factors: Sequence[int | None]) -> Applied
         env = env.bind_loop(var, as_expr(extent))
     value = simplify(value, env)
     guard = value < target.extent
-    body = rebind(
-        target.body, {loop: value}, env, None if prove(guard, env) else simplify(guard, env)
-    )
+    fits = prove(guard, env)
+    if disable_predication and not fits:
+        raise _leaves_tail(target, factors)
+    body = rebind(target.body, {loop: value}, env, None if fits else simplify(guard, env))
+    notes: Annotations = () if fits or tail == "auto" else ((TAIL, tail),)
+    kept = tuple(note for note in target.annotations if not notes or note[0] != TAIL)
     for var, extent in zip(reversed(news), reversed(extents), strict=True):
-        body = For(var, as_expr(extent), body)
+        own = kept if var is news[0] else ()
+        body = For(var, as_expr(extent), body, annotations=(*own, *notes))
     return Applied(replace_stmts(program, {target: body}), tuple(news))
+
+
+def _leaves_tail(loop: For, factors: Sequence[int | None]) -> RefusedError:
+    return refuse(
+        "split.tail",
+        f"cannot split {loop.var.name} by {list(factors)} without a condition: the factors are not "
+        f"known to divide its extent, and the last iterations would leave it; pad the block to a "
+        f"multiple first",
+        subject=loop.var,
+    )
 
 
 def _split_extents(loop: For, factors: tuple[int | None, ...]) -> list[Expr]:
@@ -122,7 +153,7 @@ def _symbolic_extents(loop: For, factors: tuple[int | None, ...]) -> list[Expr]:
             subject=loop.var,
         )
     rest = prod(f for f in factors if f is not None)
-    missing = (loop.extent + (rest - 1)) // rest
+    missing = simplify((loop.extent + (rest - 1)) // rest, Bounds.of({}))
     return [missing if f is None else const(f) for f in factors]
 
 
@@ -169,7 +200,8 @@ def fuse(program: Program, loops: Sequence[Var]) -> Applied:
     values[chosen[0].var] = simplify(rest, env)
     guard = substitute(conjunction(guards), values) if guards else None
     body = rebind(chosen[-1].body, values, env, guard)
-    return Applied(replace_stmts(program, {chosen[0]: For(fused, total, body)}), (fused,))
+    joined = For(fused, total, body, annotations=chosen[0].annotations)
+    return Applied(replace_stmts(program, {chosen[0]: joined}), (fused,))
 
 
 def _rectangular(index: ProgramIndex, loops: Sequence[For]) -> tuple[list[Expr], list[Expr]]:

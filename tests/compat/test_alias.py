@@ -1,0 +1,68 @@
+"""`import tvm` as a name for the compatibility package: on request, in this process only."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+import tvmlab.compat.tvm as tvm
+from tvmlab.support import UserError
+
+_PROGRAM = """
+from tvmlab.compat import install_alias
+install_alias()
+import tvm, tvm.testing
+from tvm import te
+from tvm.contrib import utils
+import topi
+assert tvm.__name__ == "tvmlab.compat.tvm" and topi is tvm.topi
+print(te.compute((4,), lambda i: i, name="C").dtype)
+"""
+
+
+def run(program: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+
+
+def test_an_unmodified_program_runs() -> None:
+    done = run(_PROGRAM)
+    assert done.stdout == "int32\n", done.stderr
+
+
+def test_the_alias_is_refused_where_another_tvm_is_loaded() -> None:
+    done = run(
+        "import sys, types; sys.modules['tvm'] = types.ModuleType('tvm')\n"
+        "from tvmlab.compat import install_alias\n"
+        "try: install_alias()\n"
+        "except Exception as e: print(type(e).__name__, e)"
+    )
+    assert "UserError cannot install the alias: another module named tvm" in done.stdout
+
+
+def test_without_the_alias_there_is_no_tvm() -> None:
+    assert run("import tvmlab.compat.tvm, tvm").returncode != 0
+
+
+@pytest.mark.parametrize(
+    ("get", "text"),
+    [
+        (lambda: tvm.relay, "tvm.relay is not part of what tvmlab has of TVM"),
+        (lambda: tvm.tir.Schedule, "use tvmlab.Schedule"),
+        (lambda: tvm.te.hybrid, "tvmlab.kernel"),
+        (lambda: tvm.contrib.cblas, "use te.compute"),
+        (lambda: tvm.tir.call_pure_extern("float32", "strange", 1.0), "functions of formulas are"),
+        (lambda: tvm.ir.register_op_attr("tir.x", "y"), "tvm.ir.register_op_attr"),
+        (lambda: tvm.get_global_func("nothing.here"), "no function is registered"),
+    ],
+)
+def test_what_is_missing_says_so_and_what_to_do(get: object, text: str) -> None:
+    with pytest.raises(UserError) as error:
+        get()  # type: ignore[operator]  # pyright: ignore
+    assert text in str(error.value)
+
+
+def test_missing_names_are_attribute_errors_too() -> None:
+    assert not hasattr(tvm, "relay")
+    assert getattr(tvm.te, "hybrid", None) is None

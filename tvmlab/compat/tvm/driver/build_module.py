@@ -1,0 +1,97 @@
+"""Building and lowering with the arguments that old programs give."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tvmlab.compat.tvm.ir.module import IRModule, PrimFunc
+from tvmlab.compat.tvm.missing import refused
+from tvmlab.compat.tvm.runtime.module import DeviceModule, Module
+from tvmlab.compat.tvm.target import Target
+from tvmlab.driver import Loops, program_of
+from tvmlab.driver import build as build_executable
+from tvmlab.driver import lower as lower_program
+from tvmlab.ir import Buffer, Program
+from tvmlab.schedule import TeSchedule
+from tvmlab.te import Tensor
+
+__all__ = ["build", "lower", "schedule_to_module"]
+
+
+def lower(
+    inp: TeSchedule | IRModule | PrimFunc,
+    args: Sequence[Any] | None = None,
+    name: str = "main",
+    binds: Mapping[Tensor, Buffer] | None = None,
+    simple_mode: bool = False,
+) -> Any:
+    """The loops of a schedule: a module of one function, or what is readable in simple mode."""
+    if binds:
+        raise refused("tvm.lower(binds=...)", "arguments are row-major arrays; leave binds out")
+    if isinstance(inp, IRModule):
+        return inp
+    program = inp.program if isinstance(inp, PrimFunc) else program_of(inp, _tensors(args), name)
+    loops = lower_program(program, simple_mode=True)
+    return loops if simple_mode else IRModule({name: PrimFunc(loops.program, program)})
+
+
+def schedule_to_module(
+    sch: TeSchedule,
+    args: Sequence[Any] | None = None,
+    name: str = "main",
+    binds: Mapping[Tensor, Buffer] | None = None,
+) -> IRModule:
+    """The function of a schedule, as a module."""
+    made = lower(sch, args, name, binds)
+    assert isinstance(made, IRModule)
+    return made
+
+
+def build(
+    inputs: Any,
+    args: Sequence[Any] | None = None,
+    target: Any = None,
+    target_host: Any = None,
+    runtime: Any = None,
+    name: str = "default_function",
+    binds: Mapping[Tensor, Buffer] | None = None,
+) -> Module:
+    """Compile a schedule, or functions that were lowered, to a module that can be called.
+
+    The target is the host's CPU unless it says otherwise. A program for a device that is not a CPU
+    is interpreted, since there is none to run it on.
+    """
+    del target_host, runtime
+    if binds:
+        raise refused("tvm.build(binds=...)", "arguments are row-major arrays; leave binds out")
+    machine = Target.of(target)
+    functions = _functions(inputs, args, name)
+    if not machine.is_cpu:
+        return DeviceModule({n: _for_device(p, n) for n, p in functions.items()}, machine)
+    return Module(
+        {n: build_executable(p, machine.described) for n, p in functions.items()},
+    )
+
+
+def _functions(inputs: Any, args: Sequence[Any] | None, name: str) -> dict[str, Program]:
+    if isinstance(inputs, IRModule):
+        return {n: f.scheduled for n, f in inputs.functions.items()}
+    if isinstance(inputs, PrimFunc):
+        return {name: inputs.scheduled}
+    if isinstance(inputs, (list, tuple)):
+        found: dict[str, Program] = {}
+        for item in inputs:
+            found.update(_functions(item, args, name))
+        return found
+    if isinstance(inputs, Loops):
+        return {name: inputs.program}
+    return {name: program_of(inputs, _tensors(args), name)}
+
+
+def _tensors(args: Sequence[Any] | None) -> list[Any] | None:
+    return None if args is None else list(args)
+
+
+def _for_device(program: Program, name: str) -> tuple[Program, str]:
+    return program, name

@@ -1,0 +1,58 @@
+"""Comparing programs, saving and loading them, and names that old programs import."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tvmlab.compat.tvm.missing import missing, refused
+from tvmlab.ir import Program
+from tvmlab.ir import structural_equal as same
+from tvmlab.support import UserError
+from tvmlab.te import Range as _Range
+
+from .module import IRModule, PrimFunc
+from .saving import load_json, save_json
+
+__all__ = [
+    "IRModule", "PrimFunc", "Range", "assert_structural_equal", "load_json",
+    "register_intrin_lowering", "register_op_attr", "save_json", "structural_equal",
+]  # fmt: skip
+
+Range = _Range
+
+__getattr__ = missing("tvm.ir")
+
+
+def structural_equal(lhs: Any, rhs: Any, map_free_vars: bool = False) -> bool:
+    """Whether two expressions, statements or functions are alike but for names."""
+    del map_free_vars
+    return bool(same(_node(lhs), _node(rhs)))
+
+
+def assert_structural_equal(lhs: Any, rhs: Any, map_free_vars: bool = False) -> None:
+    """Raise if two expressions, statements or functions are not alike."""
+    if not structural_equal(lhs, rhs, map_free_vars):
+        raise UserError(f"these differ:\n{lhs}\n{rhs}")
+
+
+def _node(value: Any) -> Any:
+    if isinstance(value, PrimFunc):
+        return value.program
+    return value.program if isinstance(getattr(value, "program", None), Program) else value
+
+
+def register_op_attr(op_name: str, attr_key: str, value: Any = None, level: int = 10) -> Any:
+    """Refused: functions of formulas are those of tvmlab."""
+    del attr_key, value, level
+    raise refused(
+        f"tvm.ir.register_op_attr({op_name!r})", "use a function of tvmlab.te, or call_extern"
+    )
+
+
+def register_intrin_lowering(op_name: str, target: str, *, f: Any = None, level: int = 10) -> Any:
+    """Refused: how a function is computed is not a table that programs change."""
+    del target, f, level
+    raise refused(
+        f"tvm.ir.register_intrin_lowering({op_name!r})",
+        "use a function of tvmlab.te, or call_extern",
+    )

@@ -1,0 +1,123 @@
+"""Targets by description, and the current one."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any
+
+from tvmlab.target import Target as Machine
+
+from .missing import missing
+
+__all__ = ["Target", "arm_cpu", "create", "cuda"]
+
+__getattr__ = missing("tvm.target")
+
+_current: list[Target] = []
+_CPU_KINDS = ("llvm", "cpu", "c", "stackvm", "ext_dev")
+_KEPT = ("-mcpu", "-mtriple", "-mattr", "-num-threads")
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """The kind of a target, such as "llvm"."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Target(AbstractContextManager["Target"]):
+    """A machine to build for, described as a text or a dictionary: "llvm -mcpu=core-avx2"."""
+
+    def __init__(self, target: Any = "llvm", host: Any = None) -> None:
+        self.text = _as_text(target)
+        self.host = None if host is None else host if isinstance(host, Target) else Target(host)
+        words = self.text.split()
+        self.kind = Kind(words[0])
+        self.options = [w for w in words[1:] if w.split("=")[0].replace("_", "-") in _KEPT]
+
+    @staticmethod
+    def of(target: Any = None) -> Target:
+        """A target from a description; the current one, or the host, for none."""
+        if isinstance(target, Target):
+            return target
+        return Target(target) if target is not None else Target.current() or Target("llvm")
+
+    @staticmethod
+    def current(allow_none: bool = True) -> Target | None:
+        """The target of the innermost `with` block around."""
+        del allow_none
+        return _current[-1] if _current else None
+
+    @property
+    def is_cpu(self) -> bool:
+        """Whether code for it runs on this machine."""
+        return self.kind.name in _CPU_KINDS
+
+    @property
+    def described(self) -> Machine:
+        """The machine as tvmlab describes it; what old kinds say beyond that is left out."""
+        return Machine.of(" ".join(["llvm", *self.options]))
+
+    @property
+    def keys(self) -> list[str]:
+        """What schedules are chosen by."""
+        return ["cpu"] if self.is_cpu else [self.kind.name, "gpu"]
+
+    @property
+    def max_num_threads(self) -> int:
+        """Threads of one group."""
+        return 1 if self.is_cpu else 1024
+
+    @property
+    def thread_warp_size(self) -> int:
+        """Threads that run in step."""
+        return 1 if self.is_cpu else 32
+
+    def __enter__(self) -> Target:
+        _current.append(self)
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        _current.pop()
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        return f"Target({self.text!r})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Target) and self.text == other.text
+
+    def __hash__(self) -> int:
+        return hash(self.text)
+
+
+create = Target
+
+
+def cuda(model: str = "unknown", arch: str | None = None, options: Any = None) -> Target:
+    """The target of NVIDIA devices."""
+    del model, arch, options
+    return Target("cuda")
+
+
+def arm_cpu(model: str = "unknown", options: Any = None) -> Target:
+    """The target of ARM processors of 64 bits."""
+    del model, options
+    return Target("llvm -mtriple=aarch64-linux-gnu -mattr=+neon")
+
+
+def _as_text(target: Any) -> str:
+    if isinstance(target, Target):
+        return target.text
+    if isinstance(target, dict):
+        fields = {str(k): v for k, v in target.items()}  # pyright: ignore
+        kind = str(fields.pop("kind", "llvm"))
+        options = [f"-{k}={','.join(v) if isinstance(v, list) else v}" for k, v in fields.items()]
+        return " ".join([kind, *options])
+    return str(target) or "llvm"

@@ -1,0 +1,42 @@
+"""Pooling with the arguments of old programs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tvmlab import topi as _topi
+from tvmlab.compat.tvm.missing import missing
+from tvmlab.te import Tensor
+
+__getattr__ = missing("tvm.topi.nn.pooling")
+
+
+def pool(
+    data: Tensor,
+    kernel: Any,
+    stride: Any,
+    padding: Any,
+    pool_type: str,
+    ceil_mode: bool = False,
+    layout: str = "NCHW",
+    count_include_pad: bool = True,
+) -> Tensor:
+    """The largest element or the mean of each window."""
+    del ceil_mode
+    return _topi.pool2d(data, kernel, stride, padding, pool_type, layout, count_include_pad)
+
+
+def pool2d(
+    data: Tensor,
+    kernel: Any,
+    stride: Any,
+    dilation: Any,
+    padding: Any,
+    pool_type: str,
+    ceil_mode: bool = False,
+    layout: str = "NCHW",
+    count_include_pad: bool = True,
+) -> Tensor:
+    """The largest element or the mean of each window."""
+    del dilation
+    return pool(data, kernel, stride, padding, pool_type, ceil_mode, layout, count_include_pad)

@@ -1,0 +1,49 @@
+"""Schedules and references for tests of operators."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tvmlab.compat.tvm.missing import missing
+from tvmlab.topi.window import margins, pair
+
+from .generic import default_schedule
+
+__getattr__ = missing("tvm.topi.testing")
+
+
+def get_injective_schedule(target: Any) -> Callable[..., Any]:
+    """The schedule of element-wise operators."""
+    del target
+    return default_schedule
+
+
+get_elemwise_schedule = get_broadcast_schedule = get_reduce_schedule = get_injective_schedule
+
+
+def get_conv2d_nchw_implement(target: Any) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """A convolution and its schedule."""
+    from .nn import conv2d_nchw
+
+    del target
+    return conv2d_nchw, lambda outs: default_schedule(outs, auto_inline=False)
+
+
+def conv2d_nchw_python(
+    a_np: np.ndarray[Any, Any],
+    w_np: np.ndarray[Any, Any],
+    stride: Any,
+    padding: Any,
+    groups: int = 1,
+) -> np.ndarray[Any, Any]:
+    """A convolution in NumPy."""
+    del groups
+    sh, sw = pair(stride)
+    kernel = (w_np.shape[2], w_np.shape[3])
+    top, left, bottom, right = margins(padding, kernel)
+    padded = np.pad(a_np, ((0, 0), (0, 0), (top, bottom), (left, right)))
+    windows = np.lib.stride_tricks.sliding_window_view(padded, kernel, axis=(2, 3))
+    return np.einsum("nchwij,ocij->nohw", windows[:, :, ::sh, ::sw], w_np)

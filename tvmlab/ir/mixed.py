@@ -1,0 +1,27 @@
+"""What happens when operands of different types meet in a formula: an error, unless a rule is set.
+
+Formulas say their conversions. Programs written for the old `te`, whose rules convert silently, are
+read under `mixing(rule)`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, TypeAlias
+
+Rule: TypeAlias = Callable[[Any, Any], tuple[Any, Any]]
+
+RULE: ContextVar[Rule | None] = ContextVar("rule for operands of different types", default=None)
+"""Takes two expressions of different types and returns them converted."""
+
+
+@contextmanager
+def mixing(rule: Rule) -> Iterator[None]:
+    """Convert operands of different types by a rule, within a `with` block."""
+    token = RULE.set(rule)
+    try:
+        yield
+    finally:
+        RULE.reset(token)

@@ -1,0 +1,104 @@
+"""The program that a classical schedule starts from, and the parameters that its kernel has.
+
+Old programs may list intermediate tensors among the arguments. The steps are taken as if they were
+not; afterwards these tensors are handed out as parameters, holding what the schedule computes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from tvmlab.ir import Buffer, Program, Var
+from tvmlab.support import ScheduleError, user_span
+from tvmlab.te import Operation, PlaceholderOp, Tensor, create_program
+
+from .operations import copied
+from .stage import Stage
+
+
+@dataclass(frozen=True, slots=True)
+class Handed:
+    """A parameter that no output needs to be one: its place, and its buffer by name."""
+
+    position: int
+    name: str
+    buffer: Buffer
+
+
+def base_program(
+    stages: Sequence[Stage],
+    outputs: Sequence[Operation],
+    stage_map: Mapping[Operation, Stage],
+    args: Sequence[Any] | None,
+    name: str | None,
+) -> tuple[Program, list[Handed]]:
+    """The unscheduled program, each block named like its stage, and what to hand out later.
+
+    Raises
+    ------
+    ScheduleError
+        If an argument is neither a tensor of the schedule nor a scalar.
+    """
+    new = _named_apart(stages)
+    roots = [t for op in outputs for t in new[stage_map[op].op].outputs]
+    if args is None:
+        return create_program(roots, name=name or "main"), []
+    needed: list[Tensor | Var] = []
+    handed: list[Handed] = []
+    for position, arg in enumerate(args):
+        found = _argument(arg, stage_map, new)
+        if isinstance(found, Tensor) and not (
+            found in roots or (isinstance(found.op, PlaceholderOp) and _is_read(found, new))
+        ):
+            handed.append(Handed(position, found.name, found))
+        else:
+            needed.append(found)
+    sizes = [v for v in create_program(roots).params if isinstance(v, Var) and v not in needed]
+    program = create_program(roots, args=[*needed, *sizes], name=name or "main")
+    return program, handed
+
+
+def hand_out(program: Program, handed: Sequence[Handed]) -> Program:
+    """The program with more of its buffers as parameters; inlined ones are left as they come."""
+    params = list(program.params)
+    allocs = list(program.allocs)
+    for item in handed:
+        buffer = next((b for b in allocs if b.name == item.name), None)
+        if buffer is None:
+            buffer = Buffer(item.name, item.buffer.shape, item.buffer.dtype)
+        else:
+            allocs.remove(buffer)
+        params.insert(item.position, buffer)
+    return replace(program, params=tuple(params), allocs=tuple(allocs))
+
+
+def _named_apart(stages: Sequence[Stage]) -> dict[Operation, Operation]:
+    """Every stage's operation again, named like the stage, in the stage's memory."""
+    new: dict[Operation, Operation] = {}
+    tensors: dict[Tensor, Tensor] = {}
+    for stage in stages:
+        made = copied(stage.op, stage.name, stage.scope or "global", tensors)
+        tensors.update(zip(stage.op.outputs, made.outputs, strict=True))
+        new[stage.op] = made
+    return new
+
+
+def _argument(
+    arg: Any, stage_map: Mapping[Operation, Stage], new: Mapping[Operation, Operation]
+) -> Tensor | Var:
+    if isinstance(arg, Tensor):
+        stage = stage_map.get(arg.op)
+        return arg if stage is None else new[stage.op].outputs[arg.value_index]
+    if isinstance(arg, Var):
+        return arg
+    raise ScheduleError(
+        f"{arg!r} is no argument of a kernel",
+        hint="list the tensors that the kernel reads and computes, and scalar variables",
+        span=user_span(),
+    )
+
+
+def _is_read(tensor: Tensor, new: Mapping[Operation, Operation]) -> bool:
+    return any(tensor in op.input_tensors for op in new.values())

@@ -1,0 +1,74 @@
+"""Free labels on operations: tags, a scope that gives one to all computes in it, attributes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import ContextDecorator
+from contextvars import ContextVar, Token
+from types import TracebackType
+from typing import cast
+
+from tvmlab.ir import Annotations, Attribute
+from tvmlab.support import TypeMismatch
+
+_SCOPE: ContextVar[str] = ContextVar("te_tag", default="")
+
+
+class tag_scope(ContextDecorator):  # noqa: N801 - reads as a function at its place of use
+    """Give a tag to every compute made inside, if it has none of its own.
+
+    >>> with tag_scope("injective"):
+    ...     B = compute((4,), lambda i: A[i] + 1.0, name="B")
+
+    Works as a decorator too. Scopes do not nest, as a compute has one tag.
+    """
+
+    def __init__(self, tag: str) -> None:
+        self.tag = tag
+        self._token: Token[str] | None = None
+
+    def __enter__(self) -> tag_scope:
+        if _SCOPE.get():
+            raise TypeMismatch(
+                f"te.tag_scope({self.tag!r}) stands inside te.tag_scope({_SCOPE.get()!r})",
+                hint="a compute has one tag: leave the outer scope first, or pass tag= itself",
+            )
+        self._token = _SCOPE.set(self.tag)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._token is not None:
+            _SCOPE.reset(self._token)
+            self._token = None
+
+
+def current_tag(own: str) -> str:
+    """The tag of an operation: its own, or that of the scope around."""
+    return own or _SCOPE.get()
+
+
+def annotations_of(attrs: Mapping[str, Attribute] | None) -> Annotations:
+    """Attributes as the annotations of a block.
+
+    Raises
+    ------
+    TypeMismatch
+        If a value is not a number, text, truth value or tuple of those.
+    """
+    return tuple((name, _attribute(name, value)) for name, value in (attrs or {}).items())
+
+
+def _attribute(name: str, value: object) -> Attribute:
+    if isinstance(value, (int, float, str, bool)):
+        return value
+    if isinstance(value, (tuple, list)):
+        return tuple(_attribute(name, item) for item in cast("Sequence[object]", value))
+    raise TypeMismatch(
+        f"the attribute {name} is of type {type(value).__name__}",
+        hint="attributes are numbers, texts, truth values, and tuples of those",
+    )

@@ -1,0 +1,71 @@
+"""Layers of neural networks that are not windows: dense, softmax, batch normalisation, bias."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tvmlab import te
+from tvmlab.ir import Expr
+from tvmlab.te import Tensor
+
+from . import tag
+from .broadcast import add, divide, multiply, subtract
+from .elementwise import exp, log, sqrt
+from .reduction import max as largest
+from .reduction import sum as total
+
+
+def dense(data: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """`data @ weight.T`, plus a bias."""
+    k = te.reduce_axis(data.shape[1], "k")
+    made = te.compute(
+        (data.shape[0], weight.shape[0]),
+        lambda i, j: te.sum(data[i, k] * weight[j, k], axis=k),
+        name="dense",
+        tag="dense",
+    )
+    return made if bias is None else bias_add(made, bias)
+
+
+def bias_add(data: Tensor, bias: Tensor, axis: int = -1) -> Tensor:
+    """A vector added along a dimension."""
+    at = axis + len(data.shape) if axis < 0 else axis
+    return te.compute(
+        data.shape, lambda *i: data[i] + bias[i[at]], name="bias_add", tag=tag.BROADCAST
+    )
+
+
+def softmax(data: Tensor, axis: int = -1) -> Tensor:
+    """Exponentials along a dimension, divided by their sum; the largest is taken off first."""
+    spread = exp(subtract(data, largest(data, axis, keepdims=True)))
+    return divide(spread, total(spread, axis, keepdims=True))
+
+
+def log_softmax(data: Tensor, axis: int = -1) -> Tensor:
+    """The logarithm of `softmax`."""
+    shifted = subtract(data, largest(data, axis, keepdims=True))
+    return subtract(shifted, log(total(exp(shifted), axis, keepdims=True)))
+
+
+def batch_norm(
+    data: Tensor,
+    gamma: Tensor,
+    beta: Tensor,
+    mean: Tensor,
+    variance: Tensor,
+    axis: int = 1,
+    epsilon: float = 1e-5,
+) -> Tensor:
+    """`(data - mean) / sqrt(variance + epsilon) * gamma + beta` along a dimension of channels."""
+    scale = multiply(gamma, _reciprocal(sqrt(add(variance, epsilon))))
+    at = axis + len(data.shape) if axis < 0 else axis
+
+    def value(*indices: Any) -> Expr:
+        c = indices[at]
+        return (data[indices] - mean[c]) * scale[c] + beta[c]
+
+    return te.compute(data.shape, value, name="batch_norm", tag=tag.BROADCAST)
+
+
+def _reciprocal(a: Tensor) -> Tensor:
+    return divide(1.0, a)
