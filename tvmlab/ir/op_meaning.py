@@ -93,6 +93,12 @@ def q_multiply_shift(x: Any, y: Any, q: Any, shift: Any) -> Any:
         return ((product + half) >> right).astype(np.int32)
 
 
+def outside(index: Any, limit: Any, number: Any) -> Any:
+    """What a failed check of an index evaluates; it has no value."""
+    del number
+    raise IndexError(f"index {index} is outside a dimension of size {limit}")
+
+
 def saturating(dtype: DType) -> Callable[[Any], Any]:
     """The conversion to an integer type with the nearest value for what does not fit, 0 for NaN."""
     low, high = int(dtype.min_value), int(dtype.max_value)

@@ -24,7 +24,8 @@ class CallInfo:
     Attributes
     ----------
     result
-        The type of the result: that of the first argument, bool, or always the same one.
+        The type of the result: that of the first argument, bool, always the same one, or any that
+        the call states.
     others
         The type of the arguments after the first; None: that of the first.
     by_width
@@ -34,7 +35,7 @@ class CallInfo:
     name: str
     arity: int
     meaning: Callable[..., Any]
-    result: Literal["same", "bool"] | DType = "same"
+    result: Literal["same", "bool", "any"] | DType = "same"
     others: DType | None = None
     by_width: bool = False
 
@@ -42,7 +43,7 @@ class CallInfo:
         """The type of the result for a first argument of the given type."""
         if isinstance(self.result, DType):
             return self.result.with_lanes(argument.lanes)
-        return argument if self.result == "same" else BOOL.with_lanes(argument.lanes)
+        return BOOL.with_lanes(argument.lanes) if self.result == "bool" else argument
 
     def argument_type(self, first: DType) -> DType:
         """The type that the arguments after the first must have."""
@@ -95,6 +96,8 @@ _ROWS: tuple[CallInfo, ...] = (
     CallInfo("popcount", 1, meaning.popcount, by_width=True),
     CallInfo("clz", 1, meaning.leading_zeros, by_width=True),
     CallInfo("q_multiply_shift", 4, meaning.q_multiply_shift),
+    # Makes the call of the kernel fail: an index, its limit, the number of a text (check_indices).
+    CallInfo("outside", 3, meaning.outside, "any"),
     *(CallInfo(f"saturate_{t}", 1, meaning.saturating(t), t) for t in _SATURATED),
 )
 

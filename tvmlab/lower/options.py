@@ -25,6 +25,9 @@ class LowerOptions:
         Whether small local buffers become registers.
     max_registers
         How many registers one buffer may become.
+    check_indices
+        Whether indices that cannot be proven to stay inside their buffers, such as those read from
+        data, are checked in loops. Without, you vouch for them: a wrong one corrupts memory.
     vector_bits
         Width of vectors, instead of the target's.
     verify
@@ -37,6 +40,7 @@ class LowerOptions:
     max_growth: int = 2048
     promote: bool = True
     max_registers: int = 64
+    check_indices: bool = True
     vector_bits: int | None = None
     verify: bool = False
 

@@ -19,6 +19,7 @@ from tvmlab.target import Target
 
 from .accumulate_in_registers import accumulate_in_registers
 from .auto_unroll import auto_unroll
+from .check_indices import check_indices
 from .compact_buffers import compact_buffers
 from .dissolve_blocks import dissolve_blocks
 from .flatten_buffers import flatten_buffers
@@ -100,6 +101,11 @@ PIPELINE: tuple[Pass, ...] = (
         "infer_scopes",
         "an intermediate between threads lives in memory that the right ones of them see",
         lambda p, _: infer_scopes(p),
+    ),
+    Pass(
+        "check_indices",
+        "whatever a call brings, nothing is read or written outside a buffer",
+        lambda p, s: check_indices(p, data=s.options.check_indices),
     ),
     Pass(
         "separate_init",

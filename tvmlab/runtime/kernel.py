@@ -7,7 +7,7 @@ more slowly and with explanations.
 from __future__ import annotations
 
 import ctypes
-from typing import Any, NoReturn
+from typing import Any
 
 from tvmlab.support import RuntimeFailure
 
@@ -24,7 +24,21 @@ _KERNEL_TYPE = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_char_p, ctypes.c_void_p
 _REPEAT_TYPE = ctypes.CFUNCTYPE(
     ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64
 )
+_OUTSIDE = 3
 _FAILURES = {1: "a local buffer could not be allocated: memory is short"}
+
+
+class _Fault(ctypes.Structure):
+    """What a kernel notes when an index is outside its buffer."""
+
+    _fields_ = (
+        ("text", ctypes.c_char_p),
+        ("index", ctypes.c_int64),
+        ("limit", ctypes.c_int64),
+    )
+    text: bytes
+    index: int
+    limit: int
 
 
 class Kernel:
@@ -44,7 +58,11 @@ class Kernel:
     ) -> None:
         self.signature = signature
         self.object_bytes = object_bytes
-        self._code = load_object(object_bytes, [signature.name])
+        # A kernel with checks of indices has a symbol more: the record of a failure.
+        fault = f"{signature.name}.fault"
+        checked = fault.encode() in object_bytes
+        self._code = load_object(object_bytes, [signature.name, *([fault] if checked else [])])
+        self._fault = self._code[fault] if checked else None
         self._pool = pool()
         self._parallel_for = self._pool.parallel_for(chunking)
         self._call = _KERNEL_TYPE(self._code[signature.name])
@@ -61,7 +79,24 @@ class Kernel:
             slots = bytes(bound.slots)
         code = self._call(slots, self._parallel_for)
         if code:
-            _fail(self.signature.name, code)
+            raise self._failure(code)
+
+    def _failure(self, code: int) -> BaseException:
+        """What ended the kernel: an error of its own, or that of a Python function it called."""
+        name = self.signature.name
+        if code == _OUTSIDE and self._fault is not None:
+            record = _Fault.from_address(self._fault)
+            return RuntimeFailure(
+                f"kernel {name} failed: {record.text.decode()} is {record.index}, "
+                f"but the size there is {record.limit}",
+                hint="check the sizes, scalars and indices that it was called with; outputs are "
+                "incomplete",
+            )
+        error = take_exception() if code == RAISED else None
+        if error is not None:
+            return error
+        what = _FAILURES.get(code, f"it returned the code {code}")
+        return RuntimeFailure(f"kernel {name} failed: {what}")
 
     def time(
         self,
@@ -80,7 +115,7 @@ class Kernel:
         def run(count: int) -> None:
             code = repeat(kernel, slots, self._parallel_for, count)
             if code:
-                _fail(self.signature.name, code)
+                raise self._failure(code)
 
         return measure_loop(
             run,
@@ -98,12 +133,3 @@ class Kernel:
 def _closer_look(*arguments: Any) -> None:
     """For signatures without a quick check."""
     del arguments
-
-
-def _fail(name: str, code: int) -> NoReturn:
-    """Raise what ended a kernel: an error of its own, or that of a Python function it called."""
-    error = take_exception() if code == RAISED else None
-    if error is not None:
-        raise error
-    what = _FAILURES.get(code, f"it returned the code {code}")
-    raise RuntimeFailure(f"kernel {name} failed: {what}")

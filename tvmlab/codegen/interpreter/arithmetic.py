@@ -195,6 +195,8 @@ def _float_to_int(x: Any, to: DType) -> int:
 def scalar_call(op: str, dtype: DType) -> Callable[..., Any]:
     """A function of the op table on scalars, with its result in the given type."""
     meaning = _meaning(op)
+    if op == "outside":
+        return _outside
     kind = dtype.numpy.type
     if dtype.is_bool:
         return lambda *args: bool(meaning(*args))
@@ -207,8 +209,15 @@ def scalar_call(op: str, dtype: DType) -> Callable[..., Any]:
 
 def vector_call(op: str, dtype: DType) -> Callable[..., Any]:
     """A function of the op table on vectors."""
+    if op == "outside":
+        return _outside
     meaning = _meaning(op)
     return lambda *args: np.asarray(meaning(*args)).astype(dtype.numpy)
+
+
+def _outside(index: Any, limit: Any, number: Any) -> Any:
+    del number
+    raise Fault("out-of-bounds", f"the index {index} is outside a dimension of size {limit}")
 
 
 def _meaning(op: str) -> Callable[..., Any]:

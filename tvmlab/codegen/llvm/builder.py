@@ -12,6 +12,9 @@ import re
 NO_MEMORY = 1
 """What a kernel returns when a local buffer could not be allocated."""
 
+OUTSIDE = 3
+"""What a kernel returns when an index was outside its buffer; `NAME.fault` tells which."""
+
 _NOT_NAME = re.compile(r"[^A-Za-z0-9_.]")
 
 

@@ -7,6 +7,7 @@ from tvmlab.support import DType, UnsupportedOp
 
 from .context import Context, emits
 from .convert import narrow_float, widen_float
+from .faults import emit_outside
 from .integer_calls import on_integers, saturate
 from .math_functions import has_polynomial, write_function
 from .types import literal, llvm_type, suffix
@@ -22,6 +23,8 @@ LIBRARY = ("sin", "cos", "tan", "fmod", "fma", "round")
 
 @emits(Call)
 def _call(ctx: Context, expr: Call) -> str:
+    if expr.op == "outside":
+        return emit_outside(ctx, expr)
     dtype = expr.args[0].dtype
     values = [ctx.expr(argument) for argument in expr.args]
     if expr.op.startswith("saturate_"):

@@ -65,6 +65,8 @@ class Context:
         *,
         kernel: str,
         parallel_for: str | None,
+        fault: str | None = None,
+        texts: tuple[str, ...] = (),
     ) -> None:
         self.module = module
         self.fn = function
@@ -74,6 +76,9 @@ class Context:
         self.kernel = kernel
         # None inside a parallel body: a parallel loop there runs serially.
         self.parallel_for = parallel_for
+        # Where a failed check of an index is noted, and the texts of such failures.
+        self.fault = fault
+        self.texts = texts
         self.vars: dict[Var, str] = {}
         self.buffers: dict[Buffer, str] = {}
         # Heap blocks of buffers without a constant size that are alive here.

@@ -16,6 +16,7 @@ from tvmlab.target import Target
 from . import calls, control, convert, invoke, leaves, memory, scalars
 from .builder import FunctionText, ModuleText
 from .context import Context, typed
+from .faults import entry_lines, texts_of
 from .link import carried
 from .options import EmitOptions
 from .ranges import UNKNOWN_EXTENT, Ranges
@@ -57,19 +58,32 @@ def emit_module(program: Program, target: Target, options: EmitOptions | None = 
     name = kernel_name(program)
     module = ModuleText(name, target.triple)
     module.unique(f"{name}.kernel")
-    _emit_kernel(module, program, target, options, name)
-    module.define_text(_unpacking_entry(name, program.params))
+    texts = texts_of(program)
+    _emit_kernel(module, program, target, options, name, texts)
+    if texts:
+        module.define_text(f"@{name}.fault = global [3 x i64] zeroinitializer\n")
+        module.declare("llvm.memcpy.p0.p0.i64", "void", "ptr, ptr, i64, i1")
+    module.define_text(_unpacking_entry(name, program.params, checked=bool(texts)))
     module.attributes = _attributes(target)
     return module.render() + carried(program.imported_code)
 
 
 def _emit_kernel(
-    module: ModuleText, program: Program, target: Target, options: EmitOptions, name: str
+    module: ModuleText,
+    program: Program,
+    target: Target,
+    options: EmitOptions,
+    name: str,
+    texts: tuple[str, ...],
 ) -> None:
     ranges = Ranges()
     text = FunctionText("")
     pool = "%" + text.fresh("parallel_for")
-    ctx = Context(module, text, target, options, ranges, kernel=name, parallel_for=pool)
+    fault = "%" + text.fresh("fault") if texts else None
+    ctx = Context(
+        module, text, target, options, ranges,
+        kernel=name, parallel_for=pool, fault=fault, texts=texts,
+    )  # fmt: skip
     uses = buffer_uses(program.body)
     shapes = [size for p in program.params if isinstance(p, Buffer) for size in p.shape]
     sizes = {var for size in shapes for var in _factors(size)}
@@ -86,6 +100,8 @@ def _emit_kernel(
             use = uses.get(param, BufferUse())
             arguments.append(f"{buffer_argument(param, use)} {value}")
     arguments.append(f"ptr {pool}")
+    if fault is not None:
+        arguments.append(f"ptr {fault}")
     text.header = f"define internal i32 @{name}.kernel({', '.join(arguments)}) #0"
     ctx.stmt(program.body)
     text.leave("0")
@@ -101,7 +117,7 @@ def _factors(size: Expr) -> set[Var]:
     return set()
 
 
-def _unpacking_entry(name: str, params: tuple[Param, ...]) -> str:
+def _unpacking_entry(name: str, params: tuple[Param, ...], *, checked: bool) -> str:
     lines = [f"define i32 @{name}(ptr %args, ptr %parallel_for) #1 {{"]
     passed: list[tuple[str, str]] = []
     for number, param in enumerate(params):
@@ -110,8 +126,11 @@ def _unpacking_entry(name: str, params: tuple[Param, ...]) -> str:
         lines.append(f"  %a{number} = load {kind}, ptr %p{number}, align 8")
         passed.append((kind, f"%a{number}"))
     passed.append(("ptr", "%parallel_for"))
-    lines.append(f"  %code = call i32 @{name}.kernel({typed(passed)})")
-    lines.append("  ret i32 %code\n}\n")
+    if checked:
+        lines += ["  %fault = alloca [3 x i64], align 8", "  store ptr null, ptr %fault, align 8"]
+        passed.append(("ptr", "%fault"))
+    call = f"%code = call i32 @{name}.kernel({typed(passed)})"
+    lines += entry_lines(name, call) if checked else [f"  {call}", "  ret i32 %code\n}\n"]
     return "\n".join(lines)
 
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from tvmlab.ir import Broadcast, Const, Expr, Load, Ramp, Select, Var, is_const, walk
+from tvmlab.ir import Broadcast, Call, Const, Expr, Load, Node, Ramp, Select, Var, is_const, walk
 from tvmlab.support import InternalError
 
 from .context import Context, emits
@@ -78,7 +76,7 @@ def _select_lanes(ctx: Context, expr: Select, cond: str) -> str:
     mask_type = f"<{lanes} x i1>"
     values: list[str] = []
     for branch, taken in ((expr.then, True), (expr.otherwise, False)):
-        if next(_accesses(branch), None) is None:
+        if not any(_needs_lanes(node) for node in walk(branch)):
             values.append(ctx.expr(branch))
             continue
         on = cond if taken else fn.value(f"xor {mask_type} {cond}, splat (i1 true)", "mask")
@@ -89,8 +87,16 @@ def _select_lanes(ctx: Context, expr: Select, cond: str) -> str:
 
 def _must_be_lazy(expr: Expr) -> bool:
     """Whether evaluating an expression in vain could fault: division is emitted free of traps."""
-    return any(node.buffer.scope != "register" for node in _accesses(expr))
+    return any(
+        node.buffer.scope != "register" if isinstance(node, Load) else _fails(node)
+        for node in walk(expr)
+    )
 
 
-def _accesses(expr: Expr) -> Iterator[Load]:
-    return (node for node in walk(expr) if isinstance(node, Load))
+def _needs_lanes(node: Node) -> bool:
+    """Whether a node must know which lanes count."""
+    return isinstance(node, Load) or _fails(node)
+
+
+def _fails(node: Node) -> bool:
+    return isinstance(node, Call) and node.op == "outside"

@@ -22,10 +22,12 @@ def emit_parallel(ctx: Context, stmt: For) -> None:
     uses = {b: use for b, use in buffer_uses(stmt.body).items() if b in ctx.buffers}
     name = f"{ctx.kernel}.{stmt.var.name}"
     name = _emit_body(ctx, stmt, name, variables, uses)
-    slots = len(variables) + len(uses)
+    slots = len(variables) + len(uses) + (ctx.fault is not None)
     space = fn.slot(f"[{max(slots, 1)} x i64]", 8, 8 * slots, "captured")
     values = [(llvm_type(v.dtype), ctx.vars[v]) for v in variables]
     values += [("ptr", ctx.buffers[b]) for b in uses]
+    if ctx.fault is not None:
+        values.append(("ptr", ctx.fault))
     for number, (kind, value) in enumerate(values):
         place = fn.value(f"getelementptr inbounds i64, ptr {space}, i64 {number}", "p")
         fn.effect(f"store {kind} {value}, ptr {place}, align 8")
@@ -50,8 +52,9 @@ def _emit_body(
     arguments: list[tuple[str, str]] = []
     parameters: list[str] = []
     child = Context(
-        ctx.module, text, ctx.target, ctx.options, ctx.ranges, kernel=ctx.kernel, parallel_for=None
-    )
+        ctx.module, text, ctx.target, ctx.options, ctx.ranges,
+        kernel=ctx.kernel, parallel_for=None, texts=ctx.texts,
+    )  # fmt: skip
     for var in variables:
         name = "%" + text.fresh(var.name)
         child.vars[var] = name
@@ -62,6 +65,10 @@ def _emit_body(
         child.buffers[buffer] = name
         arguments.append(("ptr", name))
         parameters.append(f"{buffer_argument(buffer, use)} {name}")
+    if ctx.fault is not None:
+        child.fault = "%" + text.fresh("fault")
+        arguments.append(("ptr", child.fault))
+        parameters.append(f"ptr {child.fault}")
     begin, end = "%" + text.fresh("begin"), "%" + text.fresh("end")
     text.header = (
         f"define internal i32 @{inner}({', '.join([*parameters, f'i64 {begin}', f'i64 {end}'])}) #0"

@@ -1,0 +1,302 @@
+"""Nothing is read or written outside a buffer, whatever sizes, scalars and data a call brings.
+
+An access that can be proven to stay inside, from the ranges of its variables and the conditions
+around it, is left alone. For the others:
+
+- an index that depends on sizes and scalars only, at its extreme over the loops, is checked once
+  per call: `if n - 1 + k < m: ... else: outside(...)`;
+- any other index, such as one read from data, is checked where it is used:
+  `select(0 <= i and i < n, A[i], outside(...))`.
+
+`outside` makes the call fail with a message; its texts stand in the program's annotations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import reduce
+from typing import Any, cast
+
+from tvmlab.arith import Bounds, bound_of, linear_form, prove
+from tvmlab.ir import (
+    Block,
+    Buffer,
+    Call,
+    Cast,
+    Evaluate,
+    Expr,
+    For,
+    If,
+    Load,
+    Names,
+    Program,
+    Select,
+    Stmt,
+    Store,
+    Var,
+    compare,
+    conjunction,
+    const,
+    const_int,
+    free_vars,
+    is_const,
+    loads_of,
+    logic,
+    map_children,
+    substitute,
+    to_lines,
+    with_body,
+)
+from tvmlab.support import INDEX
+
+from .conditions import lasting
+from .size_bounds import size_bounds
+
+_MAX_FACTOR = 1 << 14
+"""Times the longest loop, this does not wrap around in 64 bits."""
+
+OUTSIDE = "outside"
+"""The annotation of a program with the texts that `outside` calls number."""
+
+
+def check_indices(program: Program, *, data: bool = True) -> Program:
+    """The program with a check for each index that may leave its buffer.
+
+    Parameters
+    ----------
+    data
+        Whether to check indices inside loops too; without, the user vouches for them.
+    """
+    checker = _Checker(program, data)
+    body = checker.stmt(program.body, size_bounds(program), _Place())
+    if not checker.texts:
+        return program
+    for check in reversed(checker.before):
+        body = If(check.holds, body, Evaluate(check.failure))
+    result = with_body(program, body)
+    texts = (OUTSIDE, tuple(checker.texts))
+    return replace(result, annotations=(*result.annotations, texts))
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Loops and block iterations around a piece of code, and whether it runs conditionally."""
+
+    extents: dict[Var, Expr] = field(default_factory=dict[Var, Expr])
+    conditional: bool = False
+
+    def inside(self, var: Var, extent: Expr) -> _Place:
+        return _Place({**self.extents, var: extent}, self.conditional)
+
+    def under_condition(self) -> _Place:
+        return self if self.conditional else _Place(self.extents, True)
+
+
+@dataclass(frozen=True, slots=True)
+class _Check:
+    """A condition that a call must fulfil, and what happens if not."""
+
+    holds: Expr
+    failure: Expr
+
+
+class _Checker:
+    """The walk over one program; collects texts, and the checks to be made before anything runs."""
+
+    def __init__(self, program: Program, data: bool) -> None:
+        self.texts: list[str] = []
+        self.before: list[_Check] = []
+        self._data = data
+        self._scalars = {p for p in program.params if isinstance(p, Var)}
+        self._seen: set[tuple[Buffer, int, Expr]] = set()
+        self._names = Names(program)
+
+    def stmt(self, stmt: Stmt, env: Bounds, place: _Place) -> Stmt:
+        """The statement with checks."""
+        match stmt:
+            case For():
+                inner = place.inside(stmt.var, stmt.extent)
+                body = self.stmt(stmt.body, env.bind_loop(stmt.var, stmt.extent), inner)
+                return stmt if body is stmt.body else replace(stmt, body=body)
+            case Block():
+                return self._block(stmt, env, place)
+            case If():
+                return self._if(stmt, env, place)
+            case Store():
+                return self._store(stmt, env, place)
+            case _:
+                return self._children(stmt, env, place)
+
+    def _children(self, node: Any, env: Bounds, place: _Place) -> Any:
+        def visit(child: Any) -> Any:
+            if isinstance(child, Expr):
+                return self.expr(child, env, place)
+            return self.stmt(child, env, place) if isinstance(child, Stmt) else child
+
+        return map_children(node, visit)
+
+    def _block(self, block: Block, env: Bounds, place: _Place) -> Stmt:
+        """Inside, only the iteration variables count: whatever the loops are, each value runs."""
+        inner = place if is_const(block.predicate, True) else place.under_condition()
+        inside = env
+        for it in block.iters:
+            inside = inside.bind_loop(it.var, it.extent)
+            inner = inner.inside(it.var, it.extent)
+        body = self.stmt(block.body, inside, inner)
+        init = None if block.init is None else self.stmt(block.init, inside, inner)
+        if body is block.body and init is block.init:
+            return block
+        return replace(block, body=body, init=init)
+
+    def _if(self, stmt: If, env: Bounds, place: _Place) -> Stmt:
+        cond = self.expr(stmt.cond, env, place)
+        under = place.under_condition()
+        then = self.stmt(stmt.then, env.assume(lasting(stmt.cond)), under)
+        otherwise = stmt.otherwise
+        if otherwise is not None:
+            fails = env if loads_of(stmt.cond) else env.assume(stmt.cond, holds=False)
+            otherwise = self.stmt(otherwise, fails, under)
+        if cond is stmt.cond and then is stmt.then and otherwise is stmt.otherwise:
+            return stmt
+        return If(cond, then, otherwise)
+
+    def _store(self, stmt: Store, env: Bounds, place: _Place) -> Stmt:
+        value = self.expr(stmt.value, env, place)
+        indices = tuple(self.expr(i, env, place) for i in stmt.indices)
+        same = value is stmt.value and all(
+            new is old for new, old in zip(indices, stmt.indices, strict=True)
+        )
+        result = stmt if same else replace(stmt, value=value, indices=indices)
+        checks = self._open(stmt.buffer, stmt.indices, indices, env, place, "written")
+        guarded: Stmt = result
+        for check in reversed(checks):
+            guarded = If(check.holds, guarded, Evaluate(check.failure))
+        return guarded
+
+    def expr(self, e: Expr, env: Bounds, place: _Place) -> Expr:
+        """The expression with checks around its loads."""
+        if isinstance(e, Select):
+            cond = self.expr(e.cond, env, place)
+            under = place.under_condition()
+            then = self.expr(e.then, env.assume(e.cond), under)
+            otherwise = self.expr(e.otherwise, env.assume(e.cond, holds=False), under)
+            if cond is e.cond and then is e.then and otherwise is e.otherwise:
+                return e
+            return Select(cond, then, otherwise)
+        if isinstance(e, Load):
+            return self._load(e, env, place)
+        return map_children(e, lambda child: self.expr(cast(Expr, child), env, place))
+
+    def _load(self, e: Load, env: Bounds, place: _Place) -> Expr:
+        indices = tuple(self.expr(i, env, place) for i in e.indices)
+        same = all(new is old for new, old in zip(indices, e.indices, strict=True))
+        result: Expr = e if same else replace(e, indices=indices)
+        for check in reversed(self._open(e.buffer, e.indices, indices, env, place, "read")):
+            failure = cast(Call, check.failure)
+            result = Select(check.holds, result, replace(failure, dtype=e.dtype))
+        return result
+
+    def _open(
+        self,
+        buffer: Buffer,
+        plain: Sequence[Expr],
+        indices: Sequence[Expr],
+        env: Bounds,
+        place: _Place,
+        doing: str,
+    ) -> list[_Check]:
+        """The checks to be made at an access, after those that could be made before all loops.
+
+        `plain` are the indices as the program has them, `indices` the same with checks inside.
+        """
+        found: list[_Check] = []
+        for axis, (index, size) in enumerate(zip(plain, buffer.shape, strict=True)):
+            if index.dtype.lanes > 1 or _inside(index, size, env):
+                continue
+            text = self._text(buffer, plain, axis, doing)
+            ends = None if place.conditional else self._extremes(index, size, place)
+            if ends is not None:
+                self._once(buffer, axis, index, ends, size, text, place)
+            elif self._data:
+                checked = _as_index(indices[axis])
+                found.append(_Check(_in_range(checked, size), self._outside(checked, size, text)))
+        return found
+
+    def _extremes(self, index: Expr, size: Expr, place: _Place) -> tuple[Expr, Expr] | None:
+        """Smallest and largest value of an index over all loops, in scalars; None if not told."""
+        if index.dtype != INDEX or loads_of(index) or not self._scalar(size):
+            return None
+        low: dict[Var, Expr] = {}
+        high: dict[Var, Expr] = {}
+        form = linear_form(index)
+        for atom, factor in form.terms.items():
+            if isinstance(atom, Var) and atom in place.extents:
+                extent = place.extents[atom]
+                if not self._scalar(extent) or abs(factor) > _MAX_FACTOR:
+                    return None
+                ends = (const(0), extent - 1)
+                low[atom], high[atom] = ends if factor > 0 else ends[::-1]
+            elif not self._scalar(atom):
+                return None
+        return substitute(index, low), substitute(index, high)
+
+    def _scalar(self, e: Expr) -> bool:
+        """Whether an expression is made of scalar parameters only."""
+        return not loads_of(e) and all(var in self._scalars for var in free_vars(e))
+
+    def _once(
+        self,
+        buffer: Buffer,
+        axis: int,
+        index: Expr,
+        ends: tuple[Expr, Expr],
+        size: Expr,
+        text: str,
+        place: _Place,
+    ) -> None:
+        if (buffer, axis, index) in self._seen:
+            return
+        self._seen.add((buffer, axis, index))
+        low, high = ends
+        # Both ends are asked for both limits, since index arithmetic may wrap on the way.
+        fine = logic("and", _in_range(low, size), _in_range(high, size))
+        # A loop over nothing reads nothing.
+        empty = [
+            compare("le", extent, 0)
+            for extent in dict.fromkeys(place.extents.values())
+            if const_int(extent) is None
+        ]
+        holds = reduce(lambda a, b: logic("or", a, b), [*empty, fine])
+        worst = Select(_in_range(high, size), low, high)
+        self.before.append(_Check(holds, self._outside(worst, size, text)))
+
+    def _outside(self, index: Expr, size: Expr, text: str) -> Expr:
+        if text not in self.texts:
+            self.texts.append(text)
+        number = const(self.texts.index(text))
+        return Call("outside", (index, _as_index(size), number), INDEX)
+
+    def _text(self, buffer: Buffer, indices: Sequence[Expr], axis: int, doing: str) -> str:
+        access = Evaluate(Load(buffer, tuple(indices)))
+        element = to_lines(access, self._names)[0].text
+        return f"{element} is {doing} outside its shape: the index of dimension {axis}"
+
+
+def _inside(index: Expr, size: Expr, env: Bounds) -> bool:
+    interval = bound_of(index, env)
+    limit = const_int(size)
+    above = interval.lo is not None and interval.lo >= 0
+    below = limit is not None and interval.hi is not None and interval.hi < limit
+    index = _as_index(index)
+    return (above or prove(compare("ge", index, 0), env)) and (
+        below or prove(compare("lt", index, _as_index(size)), env)
+    )
+
+
+def _in_range(index: Expr, size: Expr) -> Expr:
+    return conjunction([compare("ge", index, 0), compare("lt", index, _as_index(size))])
+
+
+def _as_index(e: Expr) -> Expr:
+    return e if e.dtype == INDEX else Cast(e, INDEX)
