@@ -14,12 +14,13 @@ around it, is left alone. For the others:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any, cast
 
 from tvmlab.arith import Bounds, bound_of, linear_form, prove
 from tvmlab.ir import (
+    TRUE,
     Block,
     Buffer,
     Call,
@@ -28,8 +29,12 @@ from tvmlab.ir import (
     Expr,
     For,
     If,
+    Invoke,
+    Let,
     Load,
     Names,
+    Not,
+    Operand,
     Program,
     Select,
     Stmt,
@@ -40,7 +45,6 @@ from tvmlab.ir import (
     const,
     const_int,
     free_vars,
-    is_const,
     loads_of,
     logic,
     map_children,
@@ -51,6 +55,7 @@ from tvmlab.ir import (
 from tvmlab.support import INDEX
 
 from .conditions import lasting
+from .place import Place
 from .size_bounds import size_bounds
 
 _MAX_FACTOR = 1 << 14
@@ -69,7 +74,7 @@ def check_indices(program: Program, *, data: bool = True) -> Program:
         Whether to check indices inside loops too; without, the user vouches for them.
     """
     checker = _Checker(program, data)
-    body = checker.stmt(program.body, size_bounds(program), _Place())
+    body = checker.stmt(program.body, size_bounds(program), Place())
     if not checker.texts:
         return program
     for check in reversed(checker.before):
@@ -77,20 +82,6 @@ def check_indices(program: Program, *, data: bool = True) -> Program:
     result = with_body(program, body)
     texts = (OUTSIDE, tuple(checker.texts))
     return replace(result, annotations=(*result.annotations, texts))
-
-
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """Loops and block iterations around a piece of code, and whether it runs conditionally."""
-
-    extents: dict[Var, Expr] = field(default_factory=dict[Var, Expr])
-    conditional: bool = False
-
-    def inside(self, var: Var, extent: Expr) -> _Place:
-        return _Place({**self.extents, var: extent}, self.conditional)
-
-    def under_condition(self) -> _Place:
-        return self if self.conditional else _Place(self.extents, True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +103,7 @@ class _Checker:
         self._seen: set[tuple[Buffer, int, Expr]] = set()
         self._names = Names(program)
 
-    def stmt(self, stmt: Stmt, env: Bounds, place: _Place) -> Stmt:
+    def stmt(self, stmt: Stmt, env: Bounds, place: Place) -> Stmt:
         """The statement with checks."""
         match stmt:
             case For():
@@ -125,10 +116,14 @@ class _Checker:
                 return self._if(stmt, env, place)
             case Store():
                 return self._store(stmt, env, place)
+            case Let():
+                return self._let(stmt, env, place)
+            case Invoke():
+                return self._invoke(stmt, env, place)
             case _:
                 return self._children(stmt, env, place)
 
-    def _children(self, node: Any, env: Bounds, place: _Place) -> Any:
+    def _children(self, node: Any, env: Bounds, place: Place) -> Any:
         def visit(child: Any) -> Any:
             if isinstance(child, Expr):
                 return self.expr(child, env, place)
@@ -136,32 +131,56 @@ class _Checker:
 
         return map_children(node, visit)
 
-    def _block(self, block: Block, env: Bounds, place: _Place) -> Stmt:
+    def _let(self, stmt: Let, env: Bounds, place: Place) -> Stmt:
+        value = self.expr(stmt.value, env, place)
+        inside = env.bind(stmt.var, bound_of(value, env)) if value.dtype.is_int else env
+        body = self.stmt(stmt.body, inside, place)
+        return stmt if value is stmt.value and body is stmt.body else Let(stmt.var, value, body)
+
+    def _invoke(self, stmt: Invoke, env: Bounds, place: Place) -> Stmt:
+        """A call of outside code must be handed regions that exist."""
+        result = cast(Stmt, self._children(stmt, env, place))
+        for operand in (a for a in stmt.args if isinstance(a, Operand) and a.access != "address"):
+            region = operand.region
+            doing = "written" if operand.access == "write" else "read"
+            ends = [m + (n - 1) for m, n in zip(region.mins, region.extents, strict=True)]
+            for corner in (region.mins, tuple(ends)):
+                for check in reversed(self._open(region.buffer, corner, corner, env, place, doing)):
+                    result = If(check.holds, result, Evaluate(check.failure))
+        return result
+
+    def _block(self, block: Block, env: Bounds, place: Place) -> Stmt:
         """Inside, only the iteration variables count: whatever the loops are, each value runs."""
-        inner = place if is_const(block.predicate, True) else place.under_condition()
+        known = env.assume(block.predicate)
+        inner = place.in_block(block, known)
         inside = env
         for it in block.iters:
             inside = inside.bind_loop(it.var, it.extent)
             inner = inner.inside(it.var, it.extent)
         body = self.stmt(block.body, inside, inner)
         init = None if block.init is None else self.stmt(block.init, inside, inner)
-        if body is block.body and init is block.init:
-            return block
-        return replace(block, body=body, init=init)
+        same = body is block.body and init is block.init
+        result: Stmt = block if same else replace(block, body=body, init=init)
+        for it, binding in zip(block.iters, block.bindings, strict=True):
+            if self._data and not _inside(binding, it.extent, known):
+                text = f"block {self._names[block.symbol]} leaves its domain: {it.var.name}"
+                failure = Evaluate(self._outside(binding, it.extent, text))
+                result = If(_in_range(binding, it.extent), result, failure)
+        return result
 
-    def _if(self, stmt: If, env: Bounds, place: _Place) -> Stmt:
+    def _if(self, stmt: If, env: Bounds, place: Place) -> Stmt:
         cond = self.expr(stmt.cond, env, place)
-        under = place.under_condition()
-        then = self.stmt(stmt.then, env.assume(lasting(stmt.cond)), under)
+        holds = lasting(stmt.cond)
+        then = self.stmt(stmt.then, env.assume(holds), place.where(holds, True))
         otherwise = stmt.otherwise
         if otherwise is not None:
-            fails = env if loads_of(stmt.cond) else env.assume(stmt.cond, holds=False)
-            otherwise = self.stmt(otherwise, fails, under)
+            fails = TRUE if loads_of(stmt.cond) else Not(stmt.cond)
+            otherwise = self.stmt(otherwise, env.assume(fails), place.where(fails, True))
         if cond is stmt.cond and then is stmt.then and otherwise is stmt.otherwise:
             return stmt
         return If(cond, then, otherwise)
 
-    def _store(self, stmt: Store, env: Bounds, place: _Place) -> Stmt:
+    def _store(self, stmt: Store, env: Bounds, place: Place) -> Stmt:
         value = self.expr(stmt.value, env, place)
         indices = tuple(self.expr(i, env, place) for i in stmt.indices)
         same = value is stmt.value and all(
@@ -174,13 +193,15 @@ class _Checker:
             guarded = If(check.holds, guarded, Evaluate(check.failure))
         return guarded
 
-    def expr(self, e: Expr, env: Bounds, place: _Place) -> Expr:
+    def expr(self, e: Expr, env: Bounds, place: Place) -> Expr:
         """The expression with checks around its loads."""
         if isinstance(e, Select):
             cond = self.expr(e.cond, env, place)
-            under = place.under_condition()
+            under, other = place.where(e.cond, True), place.where(e.cond, False)
             then = self.expr(e.then, env.assume(e.cond), under)
-            otherwise = self.expr(e.otherwise, env.assume(e.cond, holds=False), under)
+            otherwise = self.expr(e.otherwise, env.assume(e.cond, holds=False), other)
+            if then is not e.then and prove(Not(e.cond), env):
+                then = e.then  # never evaluated, so nothing was known of it
             if cond is e.cond and then is e.then and otherwise is e.otherwise:
                 return e
             return Select(cond, then, otherwise)
@@ -188,7 +209,7 @@ class _Checker:
             return self._load(e, env, place)
         return map_children(e, lambda child: self.expr(cast(Expr, child), env, place))
 
-    def _load(self, e: Load, env: Bounds, place: _Place) -> Expr:
+    def _load(self, e: Load, env: Bounds, place: Place) -> Expr:
         indices = tuple(self.expr(i, env, place) for i in e.indices)
         same = all(new is old for new, old in zip(indices, e.indices, strict=True))
         result: Expr = e if same else replace(e, indices=indices)
@@ -203,7 +224,7 @@ class _Checker:
         plain: Sequence[Expr],
         indices: Sequence[Expr],
         env: Bounds,
-        place: _Place,
+        place: Place,
         doing: str,
     ) -> list[_Check]:
         """The checks to be made at an access, after those that could be made before all loops.
@@ -214,6 +235,8 @@ class _Checker:
         for axis, (index, size) in enumerate(zip(plain, buffer.shape, strict=True)):
             if index.dtype.lanes > 1 or _inside(index, size, env):
                 continue
+            if place.bindings and _inside(place.bound(index), place.bound(size), place.around()):
+                continue
             text = self._text(buffer, plain, axis, doing)
             ends = None if place.conditional else self._extremes(index, size, place)
             if ends is not None:
@@ -223,7 +246,7 @@ class _Checker:
                 found.append(_Check(_in_range(checked, size), self._outside(checked, size, text)))
         return found
 
-    def _extremes(self, index: Expr, size: Expr, place: _Place) -> tuple[Expr, Expr] | None:
+    def _extremes(self, index: Expr, size: Expr, place: Place) -> tuple[Expr, Expr] | None:
         """Smallest and largest value of an index over all loops, in scalars; None if not told."""
         if index.dtype != INDEX or loads_of(index) or not self._scalar(size):
             return None
@@ -253,7 +276,7 @@ class _Checker:
         ends: tuple[Expr, Expr],
         size: Expr,
         text: str,
-        place: _Place,
+        place: Place,
     ) -> None:
         if (buffer, axis, index) in self._seen:
             return
