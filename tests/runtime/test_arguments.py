@@ -180,7 +180,8 @@ def test_sizes_are_read_off_arrays_or_checked() -> None:
 @pytest.mark.parametrize(
     ("value", "message"),
     [(1.5, "m is 1.5, not a value of type int32"), (1 << 40, "not a value of type int32"),
-     ("5", "argument m is a str"), (None, "argument m is a NoneType, not a number of type int32")],
+     (float("nan"), "m is nan, not a value of"), (float("inf"), "m is inf, not a value of"),
+     (1j, "argument m is a complex"), ("5", "argument m is a str"), (None, "argument m is a NoneType, not a number of type int32")],
 )  # fmt: skip
 def test_scalars_of_the_wrong_kind(value: Any, message: str) -> None:
     with pytest.raises(TypeMismatch, match=message):
@@ -194,6 +195,17 @@ def test_negative_and_float_scalars_have_the_right_bits() -> None:
     assert np.frombuffer(slots[8:12], np.float32)[0] == 1.5
     assert np.frombuffer(slots[16:24], np.float64)[0] == 2.5
     assert np.frombuffer(slots[24:26], np.float16)[0] == 0.5
+
+
+def test_scalars_that_are_too_big() -> None:
+    index = Signature("f", (ScalarParam("k", DType.of("int64")),))
+    assert bind_arguments(index, [-(1 << 48)]).slots
+    with pytest.raises(RuntimeFailure, match="int64 scalars are taken for sizes and indices"):
+        bind_arguments(index, [(1 << 48) + 1])
+    single = Signature("f", (ScalarParam("x", FLOAT32),))
+    assert bind_arguments(single, [float("inf")]).slots
+    with pytest.raises(TypeMismatch, match=r"argument x is 1e\+39, not a value of type float32"):
+        bind_arguments(single, [1e39])
 
 
 def test_numpy_scalars_are_numbers() -> None:

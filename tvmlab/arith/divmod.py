@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from math import gcd
 from typing import TypeGuard
 
-from tvmlab.ir import Binary, Const, Expr
+from tvmlab.ir import Binary, Const, Expr, wrap_int
 from tvmlab.support import DType
 
 from .environment import Environment
@@ -27,7 +27,7 @@ def quotient(form: LinearForm, divisor: int, dtype: DType, env: Environment) -> 
     if divisor == 1:
         return form
     if form.is_const:
-        return constant_form(form.const // divisor)
+        return constant_form(wrap_int(form.const, dtype) // divisor)
     if not is_exact(form, dtype, env):
         return _atom("floordiv", form, divisor, dtype, env)
     outside, rest = _split_multiples(form, divisor)
@@ -49,7 +49,7 @@ def quotient(form: LinearForm, divisor: int, dtype: DType, env: Environment) -> 
 def remainder(form: LinearForm, divisor: int, dtype: DType, env: Environment) -> LinearForm:
     """`form % divisor` (not negative), for a divisor above zero."""
     if form.is_const:
-        return constant_form(form.const % divisor)
+        return constant_form(wrap_int(form.const, dtype) % divisor)
     if not is_exact(form, dtype, env):
         return _atom("floormod", form, divisor, dtype, env)
     opened = _without_inner_remainders(form, divisor, dtype, env)

@@ -14,11 +14,15 @@ CompareOp = Literal["eq", "ne", "lt", "le", "gt", "ge"]
 Scalar: TypeAlias = Union[int, float, bool]
 
 
+_WIDEST_SHIFT = 128
+
+
 def fold_int(op: BinaryOp, x: int, y: int) -> int | None:
     """An integer operation before wrapping to a type; None where it is undefined."""
     if op in ("floordiv", "floormod", "truncdiv", "truncmod"):
         return _divide(op, x, y)
     if op in ("shl", "shr"):
+        y = min(y, _WIDEST_SHIFT)  # all bits are gone long before
         return None if y < 0 else (x << y if op == "shl" else x >> y)
     table = {
         "add": x + y, "sub": x - y, "mul": x * y, "min": min(x, y), "max": max(x, y),

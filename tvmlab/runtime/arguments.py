@@ -7,6 +7,7 @@ is copied: an array that does not fit is refused, not converted.
 from __future__ import annotations
 
 import ctypes
+import math
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,10 +16,13 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from tvmlab.support import RuntimeFailure, ShapeError, TypeMismatch
+from tvmlab.support import INDEX, DType, RuntimeFailure, ShapeError, TypeMismatch
 
 from .quick import address_of
 from .signature import BufferParam, Param, ScalarParam, Signature, evaluate_dim
+
+LARGEST_INDEX = 1 << 48
+"""No address space is larger; products of this with any stride in use stay within 64 bits."""
 
 _STRUCT_CODES = {"int": {8: "b", 16: "h", 32: "i", 64: "q"},
                  "uint": {8: "B", 16: "H", 32: "I", 64: "Q"},
@@ -89,7 +93,7 @@ def _as_array(param: BufferParam, value: Any) -> NDArray[Any]:
         )
     try:
         return np.from_dlpack(value)
-    except (BufferError, RuntimeError, TypeError, ValueError) as error:
+    except Exception as error:  # whatever the producer raises
         raise RuntimeFailure(
             f"argument {param.name} ({type(value).__name__}) gives no DLPack view: {error}",
             hint="it must be on the CPU, detached from autograd, and of a type that NumPy has",
@@ -102,11 +106,26 @@ def _as_scalar(param: ScalarParam, value: object) -> int | float:
             f"argument {param.name} is a {type(value).__name__}, not a number of type {param.dtype}"
         )
     given = cast("int | float", value)
-    number = float(given) if param.dtype.is_float else int(given)
-    in_range = param.dtype.is_float or param.dtype.min_value <= number <= param.dtype.max_value
-    if not in_range or (param.dtype.is_int and number != given):
+    try:
+        number = float(given) if param.dtype.is_float else int(given)
+    except (ValueError, OverflowError):  # a NaN or infinity where an integer is wanted
+        number = None
+    if number is None or not _is_value(number, given, param.dtype):
         raise TypeMismatch(f"argument {param.name} is {value}, not a value of type {param.dtype}")
+    if param.dtype == INDEX and abs(number) > LARGEST_INDEX:
+        raise RuntimeFailure(
+            f"argument {param.name} is {value}: int64 scalars are taken for sizes and indices, "
+            f"whose arithmetic must not overflow, so they may be at most {LARGEST_INDEX}",
+            hint="a number that is no index can be passed as uint64, or as an array of one element",
+        )
     return number
+
+
+def _is_value(number: float, given: float, dtype: DType) -> bool:
+    """Whether a number is one of a type: whole and in range, or a float that does not overflow."""
+    if dtype.is_float:
+        return not math.isfinite(number) or abs(number) <= dtype.max_value
+    return dtype.min_value <= number <= dtype.max_value and number == given
 
 
 def _infer_sizes(
