@@ -120,7 +120,7 @@ def check(e: Expr, var: Expr, points: list[int], env: Bounds) -> None:
         assert not proven or wanted, to_text(e)
 
 
-RANGES = {
+RANGES: dict[str, Callable[[int, int], tuple[int, int]]] = {
     "everything": lambda low, high: (low, high),
     "the lowest": lambda low, high: (low, low + 4),
     "the highest": lambda low, high: (high - 4, high),

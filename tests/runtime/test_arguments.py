@@ -181,7 +181,8 @@ def test_sizes_are_read_off_arrays_or_checked() -> None:
     ("value", "message"),
     [(1.5, "m is 1.5, not a value of type int32"), (1 << 40, "not a value of type int32"),
      (float("nan"), "m is nan, not a value of"), (float("inf"), "m is inf, not a value of"),
-     (1j, "argument m is a complex"), ("5", "argument m is a str"), (None, "argument m is a NoneType, not a number of type int32")],
+     (1j, "argument m is a complex"), ("5", "argument m is a str"),
+     (None, "argument m is a NoneType, not a number of type int32")],
 )  # fmt: skip
 def test_scalars_of_the_wrong_kind(value: Any, message: str) -> None:
     with pytest.raises(TypeMismatch, match=message):
