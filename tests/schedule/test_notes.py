@@ -144,7 +144,7 @@ def _on_block(key: str, value: object = True) -> Callable[[Schedule], object]:
     ("steps", "rule", "words"),
     [
         (_pragma("debug_skip_region"), "pragma.would-change", "leave out"),
-        (_pragma("import_llvm", "x"), "pragma.would-change", "te.extern"),
+        (_pragma("import_llvm", "x"), "pragma.would-change", "link="),
         (_pragma("unrol"), "pragma.unknown", "auto_unroll_max_step"),
         (_pragma("auto_unroll_max_step", -1), "pragma.value", "from 0 on"),
         (_pragma("auto_unroll_max_step", "4"), "pragma.value", "from 0 on"),

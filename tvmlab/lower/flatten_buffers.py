@@ -30,26 +30,30 @@ from tvmlab.ir import (
     walk,
 )
 
+from .alignments import Alignments
+
 
 def flatten_buffers(program: Program) -> Program:
     """Replace buffers by flat ones, parameters included; a 0-d buffer gets one element.
 
-    An index with one vector part that is a ramp stays a ramp. Offsets are 64-bit.
+    An index with one vector part that is a ramp stays a ramp. Offsets are 64-bit. Where the
+    schedule has aligned rows of an intermediate, they lie apart.
     """
     found = [p for p in program.params if isinstance(p, Buffer)]
     found += [n.buffer for n in walk(program.body) if isinstance(n, Alloc)]
-    flat = {b: _flat_buffer(b) for b in [*found, *program.allocs] if len(b.shape) != 1}
+    wanted = Alignments.of(program)
+    flat = {b: _flat_buffer(b, wanted) for b in [*found, *program.allocs] if len(b.shape) != 1}
     if not flat and not any(isinstance(n, Stride) for n in walk(program.body)):
         return program
 
     def visit(node: Any) -> Any:
         if isinstance(node, (Load, Store)) and node.buffer in flat:
-            index = _flat_index(node.indices, node.buffer.shape)
+            index = _flat_index(node.indices, node.buffer, wanted)
             return replace(node, buffer=flat[node.buffer], indices=(index,))
         if isinstance(node, Stride):
-            return _strides(node.buffer.shape)[node.axis]
+            return wanted.strides(node.buffer)[node.axis]
         if isinstance(node, Operand) and node.region.buffer in flat:
-            return _flat_operand(node, flat[node.region.buffer])
+            return _flat_operand(node, flat[node.region.buffer], wanted)
         if isinstance(node, Alloc) and node.buffer in flat:
             return Alloc(flat[node.buffer], node.body)
         return node
@@ -62,17 +66,25 @@ def flatten_buffers(program: Program) -> Program:
     )
 
 
-def _flat_buffer(buffer: Buffer) -> Buffer:
+def _flat_buffer(buffer: Buffer, wanted: Alignments) -> Buffer:
     size: Expr = const(1)
-    for dim in buffer.shape:
-        size = dim if const_int(size) == 1 else size * dim
+    if wanted.concern(buffer):
+        size = wanted.strides(buffer)[0] * buffer.shape[0]
+    else:
+        for dim in buffer.shape:
+            size = dim if const_int(size) == 1 else size * dim
     return replace(buffer, shape=(size,))
 
 
-def _flat_index(indices: tuple[Expr, ...], shape: tuple[Expr, ...]) -> Expr:
-    """The row-major offset: `(i * d1 + j) * d2 + k`."""
+def _flat_index(indices: tuple[Expr, ...], buffer: Buffer, wanted: Alignments) -> Expr:
+    """The row-major offset: `(i * d1 + j) * d2 + k`, or `i * s0 + j * s1 + k` if rows lie apart."""
     offset: Expr = const(0)
-    for index, size in zip(indices, shape, strict=True):
+    if wanted.concern(buffer):
+        for index, stride in zip(indices, wanted.strides(buffer), strict=True):
+            part = index if const_int(stride) == 1 else _combine("mul", index, stride)
+            offset = part if const_int(offset) == 0 else _combine("add", offset, part)
+        return offset
+    for index, size in zip(indices, buffer.shape, strict=True):
         if const_int(offset) == 0:
             offset = index
         else:
@@ -80,24 +92,14 @@ def _flat_index(indices: tuple[Expr, ...], shape: tuple[Expr, ...]) -> Expr:
     return offset
 
 
-def _strides(shape: tuple[Expr, ...]) -> tuple[Expr, ...]:
-    """Elements between neighbours along each axis."""
-    found: list[Expr] = []
-    step: Expr = const(1)
-    for size in reversed(shape):
-        found.append(step)
-        step = size if const_int(step) == 1 else size * step
-    return tuple(reversed(found))
-
-
-def _flat_operand(operand: Operand, flat: Buffer) -> Operand:
+def _flat_operand(operand: Operand, flat: Buffer, wanted: Alignments) -> Operand:
     """The part as a run of elements, with the sizes and strides that it had as a box."""
     region = operand.region
-    strides = _strides(region.buffer.shape)
+    strides = wanted.strides(region.buffer)
     span: Expr = const(1)
     for extent, stride in zip(region.extents, strides, strict=True):
         span = span + (extent - 1) * stride
-    first = _flat_index(region.mins, region.buffer.shape)
+    first = _flat_index(region.mins, region.buffer, wanted)
     return Operand(Region(flat, (first,), (span,)), operand.access, region.extents, strides)
 
 

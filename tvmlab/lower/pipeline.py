@@ -18,6 +18,7 @@ from tvmlab.ir import Program, verify
 from tvmlab.target import Target
 
 from .accumulate_in_registers import accumulate_in_registers
+from .alignments import gather_alignments
 from .auto_unroll import auto_unroll
 from .check_indices import check_indices
 from .compact_buffers import compact_buffers
@@ -28,6 +29,7 @@ from .hoist_conditions import hoist_conditions
 from .hoist_shared import hoist_shared
 from .infer_scopes import infer_scopes
 from .insert_barriers import insert_barriers
+from .insert_prefetches import insert_prefetches
 from .interleave_virtual import interleave_virtual
 from .options import LowerOptions, VectorUnit
 from .pad_rows import pad_rows
@@ -98,6 +100,11 @@ PIPELINE: tuple[Pass, ...] = (
         lambda p, _: gather_imports(p),
     ),
     Pass(
+        "gather_alignments",
+        "how far rows lie apart is said on blocks, but needed when these are gone",
+        lambda p, _: gather_alignments(p),
+    ),
+    Pass(
         "infer_scopes",
         "an intermediate between threads lives in memory that the right ones of them see",
         lambda p, _: infer_scopes(p),
@@ -164,6 +171,11 @@ PIPELINE: tuple[Pass, ...] = (
         lambda p, _: hoist_conditions(p),
     ),
     _simplify("indices have been shifted and conditions joined"),
+    Pass(
+        "insert_prefetches",
+        "memory is asked early for what later iterations read",
+        lambda p, _: insert_prefetches(p),
+    ),
     Pass(
         "partition_loops",
         "the main part of a loop should not ask what only its ends need to know",

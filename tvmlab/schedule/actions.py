@@ -120,10 +120,11 @@ def _proposed(
 ) -> Iterator[Action]:
     """What primitives propose for a loop or block themselves."""
     for spec in PRIMITIVES.values():
-        if spec.propose is None or spec.subject != kind:
+        own = next((p.name for p in spec.params if p.kind == kind), None)
+        if spec.propose is None or own is None or spec.subject not in (kind, "buffer"):
             continue
         for proposal in spec.propose(index, target):
-            args = {spec.params[0].name: subject, **proposal}
+            args = {own: subject, **proposal}
             named = [v.name for v in proposal.values() if isinstance(v, (Buffer, BlockSymbol))]
             fixed = [n for n, v in args.items() if isinstance(v, (Var, Buffer, BlockSymbol))]
             ask = tuple(p.name for p in spec.params if p.name not in fixed)

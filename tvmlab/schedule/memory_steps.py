@@ -62,3 +62,11 @@ class MemorySteps:
 
     def unannotate_block(self, block: BlockLike, key: str) -> None:
         self.apply("unannotate_block", block, key)
+
+    def storage_align(
+        self, block: BlockLike, axis: int, factor: int, offset: int | None = None
+    ) -> None:
+        self.apply("storage_align", block, axis, factor, offset)
+
+    def prefetch(self, buffer: Buffer | Tensor | str, loop: LoopLike, offset: int = 1) -> None:
+        self.apply("prefetch", buffer, loop, offset)

@@ -64,8 +64,8 @@ MEANINGS: dict[str, Meaning] = {
 
 WOULD_CHANGE: dict[str, str] = {
     "debug_skip_region": "it would leave out a part of the computation",
-    "import_c": "it would bring in code whose effects nobody can look at; use te.extern",
-    "import_llvm": "it would bring in code whose effects nobody can look at; use te.extern",
+    "import_c": "it would bring in code from a schedule; use te.extern and build(link=[...])",
+    "import_llvm": "it would bring in code from a schedule; use build(link=[...])",
     "tensor_core": "matrix units are used by tensorize here",
 }
 """Pragmas of other compilers that are refused, with the reason."""

@@ -19,6 +19,7 @@ from . import (
     reorder,
     rfactor,
     skew,
+    storage,
     tile,
 )
 
@@ -40,5 +41,6 @@ __all__ = [
     "reorder",
     "rfactor",
     "skew",
+    "storage",
     "tile",
 ]

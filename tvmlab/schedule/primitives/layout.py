@@ -163,7 +163,8 @@ def _require_touched(index: ProgramIndex, block: Block, buffer: Buffer, signatur
 
 
 def _aligns(value: object, buffer: Buffer) -> bool:
-    return isinstance(value, tuple) and value[:1] == (buffer.name,)
+    rows = value if isinstance(value, tuple) else ()
+    return any(isinstance(row, tuple) and row[:1] == (buffer.name,) for row in rows)  # pyright: ignore[reportUnknownVariableType]
 
 
 def _relaid(block: Block, old: Buffer, new: Buffer, layout: Layout) -> Block:
