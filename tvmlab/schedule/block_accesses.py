@@ -35,6 +35,7 @@ from tvmlab.ir import (
     conjuncts,
     eq,
     substitute,
+    walk,
 )
 
 from .index import ProgramIndex
@@ -175,8 +176,12 @@ class _Collector:
             self._expr(child, place)
 
     def _is_own(self, load: Load) -> bool:
-        stores = [s for s in _stores(self.block.body) if s.buffer is load.buffer]
-        return any(same_place(s.indices, load.indices) for s in stores)
+        return any(
+            isinstance(s, Store)
+            and s.buffer is load.buffer
+            and same_place(s.indices, load.indices)
+            for s in walk(self.block.body)
+        )
 
     def _invoke(self, s: Invoke, place: _Place) -> None:
         for argument in s.args:
@@ -208,9 +213,3 @@ class _Collector:
         )
         group = self.sum if own else None
         self.found.append(BlockAccess(self.block, access, writes, self.outer, group))
-
-
-def _stores(body: Stmt) -> list[Store]:
-    if isinstance(body, Let):
-        return _stores(body.body)
-    return [s for s in child_stmts(body) if isinstance(s, Store)]

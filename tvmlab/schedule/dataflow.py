@@ -18,10 +18,11 @@ from weakref import WeakKeyDictionary
 from tvmlab.ir import Block, BlockSymbol, Buffer, For, Program
 
 from .coverage import completing_writers
+from .dependence import find_overlap
 from .index import ProgramIndex, index_of
 from .kinds import block_kind
 from .legality import binding_vars, verb
-from .verdict import unsure
+from .verdict import refuse, unsure
 from .windows import covers
 
 _KNOWN: WeakKeyDictionary[ProgramIndex, dict[object, bool]] = WeakKeyDictionary()
@@ -82,13 +83,24 @@ def require_settled(program: Program, primitive: str, args: Mapping[str, Any]) -
         for writer in index.writers.get(buffer, []):
             for reader in index.readers.get(buffer, []):
                 if reader is not writer and not _settled(index, writer, reader, buffer):
-                    raise unsure(
-                        f"{primitive}.changing-values",
-                        f"cannot {verb(primitive)} {block.name}: {reader.name} reads "
-                        f"{buffer.name}, which {writer.name} goes on changing, so its values "
-                        f"depend on when it runs",
-                        subject=block.symbol,
-                    )
+                    _require_no_overlap(index, block, writer, reader, buffer, primitive)
+
+
+def _require_no_overlap(
+    index: ProgramIndex, block: Block, writer: Block, reader: Block, buffer: Buffer, primitive: str
+) -> None:
+    conflict = find_overlap(index, reader, writer, buffer)
+    if conflict is None:
+        return
+    reason = (
+        f"cannot {verb(primitive)} {block.name}: only blocks whose inputs and results stay as they "
+        f"are can be moved, and {reader.name} reads {buffer.name} before {writer.name} has written "
+        f"it for the last time"
+    )
+    make = refuse if conflict.certainty == "sure" else unsure
+    raise make(
+        f"{primitive}.changing-values", reason, witness=conflict.witness, subject=block.symbol
+    )
 
 
 def _settled(index: ProgramIndex, writer: Block, reader: Block, buffer: Buffer) -> bool:

@@ -7,6 +7,7 @@ two iterations stand to each other; the answer is the smallest pair that would c
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
@@ -97,6 +98,22 @@ def find_conflict(
             if found is not None and (worst is None or _before(found, worst)):
                 worst = found
     return worst
+
+
+def find_overlap(
+    index: ProgramIndex, reader: Block, writer: Block, buffer: Buffer
+) -> Conflict | None:
+    """An element of a buffer that one block reads, in any iteration, and another one writes."""
+    facts = size_facts(index.program)
+    reads = [a for a in block_accesses(index, reader) if not a.writes]
+    writes = [a for a in block_accesses(index, writer) if a.writes]
+    found: Conflict | None = None
+    for one, other in itertools.product(reads, writes):
+        if one.access.buffer is buffer and other.access.buffer is buffer:
+            conflict = _ask(one, other, [{}], facts)
+            if conflict is not None and (found is None or _before(conflict, found)):
+                found = conflict
+    return found
 
 
 def _matters(one: BlockAccess, other: BlockAccess, free_sums: bool) -> bool:

@@ -19,6 +19,7 @@ from tvmlab.ir import (
     Block,
     Buffer,
     Expr,
+    If,
     Let,
     Load,
     Logic,
@@ -70,15 +71,21 @@ def plain_iters(indices: Sequence[Expr]) -> list[Var] | None:
 
 
 def reducer_of(block: Block) -> Hashable:
-    """What tells the operation of a reduction from others; None for other blocks."""
-    if block_kind(block) != "reduction":
-        return None
-    if block.combiner is not None:
-        return block.combiner
-    store = single_store(block)
-    if is_assumed(block.annotations, ASSOCIATIVE) or store is None:
-        return block.symbol
-    return _operation(store.value)
+    """What tells the operation by which a block updates its own elements from others, or None.
+
+    Updates by one operation may change places, also in blocks that are no plain reductions.
+    """
+    if block.combiner is not None or is_assumed(block.annotations, ASSOCIATIVE):
+        lawful = block_kind(block) == "reduction"
+        return (block.combiner or block.symbol) if lawful else None
+    body = block.body
+    while isinstance(body, If) and body.otherwise is None and not _reads_written(body):
+        body = body.then
+    return _operation(body.value, body) if isinstance(body, Store) else None
+
+
+def _reads_written(s: If) -> bool:
+    return _reads(s.cond, {n.buffer for n in walk(s.then) if isinstance(n, Store)})
 
 
 def same_place(a: Sequence[Expr], b: Sequence[Expr]) -> bool:
@@ -98,8 +105,8 @@ def _decide(block: Block) -> BlockKind:
     if not all(_own_element(block, s) for s in stores):
         return "opaque"
     reduces = any(it.kind == "reduce" for it in block.iters)
-    if not reduces and block.init is None:
-        return "opaque" if _reads(block.body, written) else "complete"
+    if not reduces and block.init is None and not _reads(block.body, written):
+        return "complete"
     if block.init is not None and not _init_matches(block.init, stores):
         return "opaque"
     return "reduction" if _combines(block, stores, written) else "opaque"
@@ -148,24 +155,15 @@ def _reads_own_only(block: Block, stores: Sequence[Store], written: set[Buffer])
     )
 
 
-def _operation(value: Expr, store: Store | None = None) -> str | None:
-    """The operation of `own element (op) something that does not read the buffer`.
-
-    Without `store`, the value is known to be of that form.
-    """
+def _operation(value: Expr, store: Store) -> str | None:
+    """The operation of `own element (op) something that does not read the buffer`."""
     if isinstance(value, Select):
-        if store is None or (
-            _is_own(value.otherwise, store) and not _reads(value.cond, {store.buffer})
-        ):
-            return _operation(value.then, store)
-        return None
-    if not isinstance(value, Logic) and not (isinstance(value, Binary) and value.op in _COMBINERS):
-        return None
-    if store is None:
-        return value.op
-    for own, other in ((value.a, value.b), (value.b, value.a)):
-        if _is_own(own, store):
-            return None if _reads(other, {store.buffer}) else value.op
+        kept = _is_own(value.otherwise, store) and not _reads(value.cond, {store.buffer})
+        return _operation(value.then, store) if kept else None
+    if isinstance(value, Logic) or (isinstance(value, Binary) and value.op in _COMBINERS):
+        for own, other in ((value.a, value.b), (value.b, value.a)):
+            if _is_own(own, store):
+                return None if _reads(other, {store.buffer}) else value.op
     return None
 
 

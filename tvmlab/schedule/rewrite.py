@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, TypeAlias
 
-from tvmlab.arith import Bounds, simplify
+from tvmlab.arith import Bounds, prove, simplify
 from tvmlab.ir import (
     Alloc,
     Block,
@@ -25,6 +25,7 @@ from tvmlab.ir import (
     is_noop,
     logic,
     make_block,
+    maximum,
     replace_buffers,
     seq,
     substitute,
@@ -85,13 +86,13 @@ def map_blocks(stmt: Stmt, fn: Callable[[Block, Bounds], Block], env: Bounds) ->
 
 
 def rebind(body: Stmt, values: Mapping[Var, Expr], env: Bounds, guard: Expr | None = None) -> Stmt:
-    """Put expressions of new loops in the place of old loop variables in every block below.
+    """Put expressions of new loops in the place of old loop variables, in all that is below.
 
     `env` holds the ranges of the loops around `body`, the new ones included. `guard` is a condition
     that the blocks' iterations must meet from now on.
     """
 
-    def visit(block: Block, around: Bounds) -> Block:
+    def visit_block(block: Block, around: Bounds) -> Block:
         predicate = substitute(block.predicate, values)
         if guard is not None:
             predicate = logic("and", predicate, guard)
@@ -101,7 +102,23 @@ def rebind(body: Stmt, values: Mapping[Var, Expr], env: Bounds, guard: Expr | No
             predicate=simplify_predicate(predicate, around),
         )
 
-    return map_blocks(body, visit, env)
+    def visit(stmt: Stmt, around: Bounds) -> Stmt:
+        if isinstance(stmt, For):
+            extent = substitute(stmt.extent, values)
+            if extent is not stmt.extent:
+                extent = _not_negative(simplify(extent, around), around)
+            inside = visit(stmt.body, around.bind_loop(stmt.var, extent))
+            return replace(stmt, extent=extent, body=inside)
+        if isinstance(stmt, Seq):
+            return seq([visit(s, around) for s in stmt.stmts])
+        return visit_block(stmt, around) if isinstance(stmt, Block) else stmt
+
+    return visit(body, env)
+
+
+def _not_negative(extent: Expr, env: Bounds) -> Expr:
+    """An extent that is zero where the loops around run past what there was before."""
+    return extent if prove(extent >= 0, env) else simplify(maximum(extent, 0), env)
 
 
 def simplify_predicate(predicate: Expr, env: Bounds) -> Expr:

@@ -11,11 +11,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tvmlab.ir import Program
+from tvmlab.ir import BlockSymbol, Program, Var
 from tvmlab.support import items_of
 
 from .dataflow import require_settled
 from .independence import require_loops_still_independent
+from .index import index_of
 from .pipelining import require_pipelines_lawful
 from .registry import PRIMITIVES, Applied
 from .rewrite import Output
@@ -69,13 +70,29 @@ def _working(program: Program, fixes: Iterable[Fix]) -> Iterator[Fix]:
 def _works(program: Program, fix: Fix) -> bool:
     outputs: list[Output] = []
     for name, args in fix.steps:
+        filled = fill_outputs(args, outputs)
+        if not _exist(program, filled.values()):
+            return False  # It is about loops that a step made on its way to the refusal.
         try:
-            applied = _run(program, name, fill_outputs(args, outputs))
+            applied = _run(program, name, filled)
         except RefusedError:
             return False
         program = applied.program
         outputs.extend(applied.outputs)
     return True
+
+
+def _exist(program: Program, values: Iterable[object]) -> bool:
+    """Whether the loops and blocks among some arguments are in a program."""
+    index = index_of(program)
+    return all(
+        value in index.loops
+        if isinstance(value, Var)
+        else value in index.blocks
+        if isinstance(value, BlockSymbol)
+        else _exist(program, items_of(value) or ())
+        for value in values
+    )
 
 
 def fill_outputs(args: Mapping[str, Any], outputs: list[Output]) -> dict[str, Any]:

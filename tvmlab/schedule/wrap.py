@@ -44,6 +44,7 @@ from tvmlab.ir import (
 from tvmlab.support import Namer
 
 from .kinds import block_kind
+from .notes import PARTIAL, with_note
 
 
 def with_blocks(program: Program) -> Program:
@@ -119,9 +120,15 @@ class _Wrapper:
                 predicate=conjunction([*around.predicate]),
             )  # fmt: skip
             if block_kind(block) != "opaque":
-                return block
+                partial = around.predicate or any(_bound_inside(lp, around) for lp in loops)
+                return with_note(block, PARTIAL, True) if partial else block
         assert block is not None
         return block
+
+
+def _bound_inside(loop: For, around: _Around) -> bool:
+    """Whether the extent of a loop depends on loops around it."""
+    return uses_var(loop.extent, {lp.var for lp in around.loops})
 
 
 def _is_walked(loop: For) -> bool:

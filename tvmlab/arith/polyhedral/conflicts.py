@@ -9,25 +9,25 @@ iteration writes A[1], the second reads it.
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from tvmlab.ir import Buffer, Expr, Var
 
-from .isl import smallest_solution
+from .isl import BeyondBudgetError, has_solution, smallest_solution
 from .linear_system import (
-    MAX_CASES,
     Case,
     Conjunction,
     Constraint,
     Form,
     NotLinearError,
     Translator,
-    alternatives,
     variables_of,
 )
+
+MAX_STEPS = 200
+"""Combinations of cases that one question may look at."""
 
 Relation: TypeAlias = Literal["<", "=", ">"]
 Order: TypeAlias = Mapping[Var, Relation]
@@ -143,16 +143,8 @@ class _Question:
             [(*given, Constraint(form, equal=True)) for form, given in cases] for cases in meeting
         ]
         parts = [*self._orders(), *self.facts, *one.parts, *other.parts, *equalities]
-        exact = one.exact and other.exact
-        total = functools.reduce(lambda n, part: n * len(part), parts, 1)
-        if total > MAX_CASES:
-            # Only the first way of each: a superset would need fewer conditions, so drop them.
-            parts, exact = [part for part in parts if len(part) == 1], False
-        for constraints in alternatives(parts):
-            point = smallest_solution(constraints, self._variables(constraints))
-            if point is not None:
-                return self._clash(point, exact)
-        return None
+        point = _Search(self._variables).smallest(parts)
+        return None if point is None else self._clash(point, one.exact and other.exact)
 
     def _orders(self) -> list[Sequence[Conjunction]]:
         return [[(self._ordered(v, r),)] for v, r in self.order.items() if r != "="]
@@ -203,6 +195,38 @@ class _Question:
             {v: point[name] for v, name in self.sizes.items()},
             exact,
         )
+
+
+class _Search:
+    """Looks for a solution through the cases of conditions, leaving out those that contradict."""
+
+    def __init__(self, variables: Callable[[Sequence[Constraint]], list[Hashable]]) -> None:
+        self._variables = variables
+        self._left = MAX_STEPS
+
+    def smallest(self, parts: Sequence[Sequence[Conjunction]]) -> dict[Hashable, int] | None:
+        """The smallest solution of the first combination of cases that has one."""
+        ordered = sorted(parts, key=len)
+        plain = [part for part in ordered if len(part) == 1]
+        known = tuple(c for [only] in plain for c in only)
+        return self._descend(known, ordered[len(plain) :] if all(ordered) else [()])
+
+    def _descend(
+        self, known: Conjunction, rest: Sequence[Sequence[Conjunction]]
+    ) -> dict[Hashable, int] | None:
+        self._left -= 1
+        if self._left < 0:
+            raise BeyondBudgetError
+        variables = self._variables(known)
+        if not rest:
+            return smallest_solution(known, variables)
+        if not has_solution(known, variables):
+            return None
+        for case in rest[0]:
+            found = self._descend((*known, *case), rest[1:])
+            if found is not None:
+                return found
+        return None
 
 
 def _cell(cases: Sequence[Case], point: Mapping[Hashable, int]) -> int | None:

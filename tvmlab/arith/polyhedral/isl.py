@@ -8,7 +8,8 @@ operations, so that none hangs; beyond it the answer is `BeyondBudgetError`.
 from __future__ import annotations
 
 import functools
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Generator, Hashable, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from .linear_system import Constraint, trivially_false
@@ -29,6 +30,20 @@ def _library() -> tuple[Any, Any]:
     return islpy, islpy.Context()
 
 
+def has_solution(constraints: Sequence[Constraint], variables: Sequence[Hashable]) -> bool:
+    """Whether constraints have a solution over whole numbers.
+
+    Raises
+    ------
+    BeyondBudgetError
+        If that takes too long to find out.
+    """
+    if any(trivially_false(c) for c in constraints):
+        return False
+    with _budget() as (isl, context):
+        return not _basic_set(isl, context, constraints, variables).is_empty()
+
+
 def smallest_solution(
     constraints: Sequence[Constraint], variables: Sequence[Hashable]
 ) -> dict[Hashable, int] | None:
@@ -46,24 +61,30 @@ def smallest_solution(
     """
     if any(trivially_false(c) for c in constraints):
         return None
-    isl, context = _library()
-    context.reset_operations()
-    context.set_max_operations(OPERATIONS)
-    try:
+    with _budget() as (isl, context):
         found = _basic_set(isl, context, constraints, variables)
         if found.is_empty():
             return None
         point = _smallest_point(isl, found)
-        coordinates = [
-            point.get_coordinate_val(isl.dim_type.set, n).to_python() for n in range(len(variables))
-        ]
+        places = range(len(variables))
+        numbers = [point.get_coordinate_val(isl.dim_type.set, n).to_python() for n in places]
+    return dict(zip(variables, numbers, strict=True))
+
+
+@contextmanager
+def _budget() -> Generator[tuple[Any, Any]]:
+    """The package and its context, for one question."""
+    isl, context = _library()
+    context.reset_operations()
+    context.set_max_operations(OPERATIONS)
+    try:
+        yield isl, context
     except isl.Error as error:
-        if "maximal number of operations" in str(error):
-            raise BeyondBudgetError from None
-        raise
+        if "maximal number of operations" not in str(error):
+            raise
+        raise BeyondBudgetError from None
     finally:
         context.set_max_operations(0)
-    return dict(zip(variables, coordinates, strict=True))
 
 
 def _basic_set(

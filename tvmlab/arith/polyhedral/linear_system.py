@@ -11,7 +11,7 @@ buffers) has none; the caller then takes it for anything.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from math import gcd
 from typing import TypeVar
@@ -215,9 +215,3 @@ def _limited(cases: list[_T]) -> list[_T]:
 def variables_of(constraints: Iterable[Constraint]) -> list[Hashable]:
     """The variables that occur, in order of first occurrence."""
     return list(dict.fromkeys(v for c in constraints for v in c.form.terms))
-
-
-def alternatives(parts: Sequence[Sequence[Conjunction]]) -> Iterable[Conjunction]:
-    """Every way to choose one conjunction from each part, joined."""
-    for chosen in itertools.product(*parts):
-        yield tuple(itertools.chain.from_iterable(chosen))

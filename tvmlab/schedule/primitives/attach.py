@@ -88,9 +88,10 @@ def _require_movable_producer(index: ProgramIndex, producer: Block, target: For)
     sole_writer(index, buffer, producer, "compute_at")
     _require_whole_domain(producer, loop, "compute_at")
     if block_kind(producer) == "opaque":
-        raise unsure(
+        raise refuse(
             "compute_at.opaque",
-            f"cannot compute {name} at {loop}: it is neither element-wise nor a reduction",
+            f"cannot compute {name} at {loop}: only element-wise blocks and reductions can be "
+            f"computed in parts, and the iterations of {name} need each other's results",
             subject=producer.symbol,
         )
     _refuse_vector_scope(index, target, name, "compute_at")

@@ -120,7 +120,7 @@ class _Division:
             )
         for lp in self._inside:
             if vars_of(lp.extent):
-                raise unsure(
+                raise refuse(
                     "blockize.extent",
                     f"cannot make a block of {loop.var.name}: the extent of {lp.var.name} is no "
                     f"constant",

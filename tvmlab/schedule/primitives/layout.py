@@ -263,10 +263,10 @@ def transform_block_layout(program: Program, block: BlockSymbol, mapping: IndexM
     index = index_of(program)
     target = index.blocks[block]
     if block_kind(target) == "opaque":
-        raise unsure(
+        raise refuse(
             "transform_block_layout.opaque",
             f"cannot transform the iterations of {target.name}: it is neither element-wise nor a "
-            f"reduction, so their order is kept",
+            f"reduction, so their order is kept; split, skew and reorder its loops instead",
             subject=block,
         )
     chain = own_loops(index, target, "transform_block_layout")

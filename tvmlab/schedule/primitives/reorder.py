@@ -14,6 +14,7 @@ from tvmlab.ir import (
     Program,
     Stmt,
     Var,
+    const_int,
     is_const,
     substitute,
     to_text,
@@ -100,6 +101,15 @@ def _rebuilt(index: ProgramIndex, chain: Sequence[For], wanted: Sequence[For]) -
         env = env.bind_loop(bound.var, extents[-1])
         if not is_const(bound.low, 0):
             old[bound.var] = substitute(bound.low, old) + bound.var
+    for loop, extent in zip(wanted, extents, strict=True):
+        if loop.kind != "serial" and const_int(extent) is None:
+            raise refuse(
+                "reorder.dependent-extent",
+                f"cannot reorder to {', '.join(lp.var.name for lp in wanted)}: the {loop.kind} "
+                f"loop {loop.var.name} would get an extent that depends on other loops; reorder "
+                f"before making it {loop.kind}",
+                subject=loop.var,
+            )
     body = rebind(body, old, env)
     for loop, extent in zip(reversed(wanted), reversed(extents), strict=True):
         body = replace(loop, extent=extent, body=body)
