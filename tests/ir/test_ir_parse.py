@@ -22,6 +22,7 @@ from tvmlab.ir import (
     structural_equal,
     to_text,
 )
+from tvmlab.ir.parse_source import Source
 from tvmlab.support import DType, ParseError
 
 i, n = Var("i"), Var("n")
@@ -129,8 +130,17 @@ def test_the_scope_of_a_loop_variable_ends_with_the_loop() -> None:
         parse(text)
 
 
-def test_deep_nesting_is_refused_in_words() -> None:
+def test_long_sums_are_read_and_what_python_cannot_read_is_refused() -> None:
     with pytest.raises(ParseError):
         parse_expr("(" * 400 + "i" + ")" * 400, SYMBOLS)
+    text = " + ".join(["i"] * 3000)
+    assert to_text(parse_expr(text, SYMBOLS)) == text
+
+
+def test_what_is_nested_beyond_all_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    def too_deep(self: Source) -> None:
+        raise RecursionError
+
+    monkeypatch.setattr(Source, "tree", too_deep)
     with pytest.raises(ParseError, match="nested too deeply"):
-        parse_expr(" + ".join(["i"] * 3000), SYMBOLS)
+        parse_expr("i", SYMBOLS)

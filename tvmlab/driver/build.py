@@ -171,9 +171,7 @@ def _require_cpu_loops(program: Program) -> None:
             )
 
 
-def program_of(
-    source: Source, args: Arguments | None = None, name: str | None = None
-) -> Program:
+def program_of(source: Source, args: Arguments | None = None, name: str | None = None) -> Program:
     """The program that a schedule, tensors or a program itself stand for."""
     if isinstance(source, TeSchedule):
         return source.replay(args, name).program

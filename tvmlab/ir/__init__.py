@@ -51,6 +51,7 @@ from .parser import parse, parse_expr, parse_stmt
 from .printer import Line, marked_text, to_lines, to_text
 from .program import IMPORT_LLVM, Param, Program
 from .regions import accessed_buffer, infer_regions, make_block, written_buffers
+from .sharing import expand_lets, share
 from .stmt import (
     Access,
     Alloc,
@@ -102,6 +103,7 @@ from .traverse import (
     free_vars,
     loads_of,
     map_children,
+    post_order,
     replace_buffers,
     substitute,
     transform,
@@ -188,6 +190,7 @@ __all__ = [
     "const_int",
     "effective_scopes",
     "eq",
+    "expand_lets",
     "fold_compare",
     "free_vars",
     "has_thread_loops",
@@ -210,9 +213,11 @@ __all__ = [
     "parse_expr",
     "parse_stmt",
     "placed_blocks",
+    "post_order",
     "reduced_by_threads",
     "replace_buffers",
     "seq",
+    "share",
     "shares",
     "structural_equal",
     "structural_hash",

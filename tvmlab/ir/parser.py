@@ -13,7 +13,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeAlias, Union
 
-from tvmlab.support import DType, ParseError, TvmlabError
+from tvmlab.support import DType, ParseError, TvmlabError, deep
 
 from .expr import TRUE, Buffer, Expr, Scalar, Var, const
 from .parse_call import CallParser
@@ -108,8 +108,15 @@ class _Parser:
 
     def run(self, read: Callable[[ast.Module], Any]) -> Any:
         """Read the whole text, with a plain message where it is nested beyond reason."""
-        try:
+        known = self.exprs.symbols
+
+        @deep
+        def attempt() -> Any:
+            self.exprs.symbols = dict(known)
             return read(self.source.tree())
+
+        try:
+            return attempt()
         except RecursionError:
             raise ParseError(
                 "the text is nested too deeply to be read",

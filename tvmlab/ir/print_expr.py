@@ -36,7 +36,7 @@ from .expr import (
 )
 from .naming import Names
 from .op_table import CALLS
-from .traverse import walk
+from .traverse import post_order
 from .type_table import TypeTable
 
 Piece: TypeAlias = tuple[str, int]
@@ -72,9 +72,8 @@ class ExprPrinter:
         if type(e) is Const:
             return const_text(e)
         self._done = {}
-        for node in reversed(list(walk(e))):
-            if id(node) not in self._done:
-                self._done[id(node)] = _RULES[type(node)](self, node)
+        for node in post_order(e):
+            self._done[id(node)] = _RULES[type(node)](self, node)
         return self._done[id(e)][0]
 
     def texts(self, exprs: Sequence[Expr]) -> str:

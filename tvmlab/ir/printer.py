@@ -20,7 +20,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any, TypeAlias, Union
 
-from tvmlab.support import identifier
+from tvmlab.support import deep, identifier
 
 from .buffer import Region
 from .expr import TRUE, Buffer, Expr, Var
@@ -77,6 +77,7 @@ class Line:
         return _INDENT * self.depth + self.text
 
 
+@deep
 def to_text(node: Printable) -> str:
     """The text of a program, statement or expression; `parse` reads a program back."""
     if isinstance(node, Expr):
@@ -92,6 +93,7 @@ def to_text(node: Printable) -> str:
     return "\n".join(str(line) for line in to_lines(node))
 
 
+@deep
 def to_lines(node: Program | Stmt, names: Names | None = None) -> list[Line]:
     """The lines of a program or statement, each with the node that it shows.
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from .buffer import Region
 from .expr import TRUE, Buffer, Expr, Load, Var, const
+from .sharing import share
 from .stmt import (
     Alloc,
     Annotations,
@@ -132,7 +133,8 @@ def make_block(
     annotations: Annotations = (),
     combiner: Combiner | None = None,
 ) -> Block:
-    """A block whose regions are those that its body touches."""
+    """A block whose regions are those that its body touches; large formulas get names."""
+    body, init = share(body), None if init is None else share(init)
     reads, writes = infer_regions(iters, init, body)
     return Block(
         symbol,

@@ -84,6 +84,10 @@ _CHILD_FIELDS: dict[type, tuple[str, ...]] = {
 }
 
 
+# What a formula may hold more than once as one object; to look at leaves again costs nothing.
+_COMPOUND = frozenset({Binary, Compare, Logic, Not, Select, Cast, Load, Call, Ramp, Broadcast})
+
+
 def child_fields(node: Node) -> tuple[str, ...]:
     """The names of the fields that hold children (`ExprNode` subclasses elsewhere have none)."""
     return _CHILD_FIELDS.get(type(node), ())
@@ -100,12 +104,38 @@ def children(node: Node) -> Iterator[Node]:
 
 
 def walk(node: Node) -> Iterator[Node]:
-    """The node and everything below it, parents first, in order."""
+    """The node and everything below it, parents first, in order.
+
+    A part of a formula that has several parents comes once, with the first of them: written out
+    as a tree, a formula may be exponentially larger than it is.
+    """
     stack: list[Node] = [node]
+    seen: set[int] = set()
     while stack:
         current = stack.pop()
+        if type(current) in _COMPOUND:
+            if id(current) in seen:
+                continue
+            seen.add(id(current))
         yield current
         stack.extend(reversed(list(children(current))))
+
+
+def post_order(e: Expr) -> Iterator[Expr]:
+    """Each node of a formula once, children first, in order."""
+    done: set[int] = set()
+    stack: list[tuple[Expr, bool]] = [(e, False)]
+    while stack:
+        current, ready = stack.pop()
+        if id(current) in done:
+            continue
+        if ready:
+            done.add(id(current))
+            yield current
+            continue
+        stack.append((current, True))
+        below = cast("list[Expr]", list(children(current)))
+        stack.extend((child, False) for child in reversed(below))
 
 
 def map_children(node: N, fn: Rewrite) -> N:
@@ -135,10 +165,19 @@ def _rebuild(node: N, changed: dict[str, Any]) -> N:
 
 
 def transform(node: N, fn: Callable[[Any], Any]) -> N:
-    """Rewrite bottom-up: `fn` sees each node after its children, and returns it to keep it."""
+    """Rewrite bottom-up: `fn` sees each node after its children, and returns it to keep it.
+
+    A part of a formula that has several parents is rewritten once.
+    """
+    done: dict[int, Any] = {}
 
     def visit(current: Any) -> Any:
-        return fn(map_children(current, visit))
+        if type(current) not in _COMPOUND:
+            return fn(map_children(current, visit))
+        known = done.get(id(current))
+        if known is None:
+            known = done[id(current)] = fn(map_children(current, visit))
+        return known
 
     return cast(N, visit(node))
 
@@ -147,10 +186,17 @@ def substitute(node: N, values: Mapping[Var, Expr]) -> N:
     """Replace variables by expressions, folding constants that meet."""
     if not values:
         return node
+    done: dict[int, Any] = {}
 
     def visit(current: Any) -> Any:
         if isinstance(current, Var):
             return values.get(current, current)
+        known = done.get(id(current))
+        if known is None:
+            known = done[id(current)] = rebuild(current)
+        return known
+
+    def rebuild(current: Any) -> Any:
         mapped = map_children(current, visit)
         if mapped is current:
             return current
@@ -167,12 +213,11 @@ def replace_buffers(node: N, buffers: Mapping[Buffer, Buffer]) -> N:
     """Replace buffers by others of the same rank wherever a node below names one."""
 
     def visit(current: Any) -> Any:
-        mapped = map_children(current, visit)
-        if type(mapped) in (Load, Store, Region, Alloc, Stride) and mapped.buffer in buffers:
-            return replace(mapped, buffer=buffers[mapped.buffer])
-        return mapped
+        if type(current) in (Load, Store, Region, Alloc, Stride) and current.buffer in buffers:
+            return replace(current, buffer=buffers[current.buffer])
+        return current
 
-    return cast(N, visit(node))
+    return transform(node, visit)
 
 
 def free_vars(node: Node) -> list[Var]:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from tvmlab.support import InternalError, TvmlabError
+from tvmlab.support import InternalError, TvmlabError, deep
 
 from .expr import Buffer, Expr, Load, Stride, Var, const_int
 from .naming import Names
@@ -105,6 +105,7 @@ def verify(program: Program, *, error: type[TvmlabError] = InternalError) -> Non
         )
 
 
+@deep
 def violations(program: Program) -> list[Violation]:
     """All broken rules of a program, in order of its text."""
     return _Verifier(program).run()

@@ -6,9 +6,10 @@ replaced by their bindings, so all indices are in terms of loops.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
+from weakref import WeakKeyDictionary
 
 from tvmlab.arith import Bounds, Interval, bound_of
 from tvmlab.ir import (
@@ -32,6 +33,7 @@ from tvmlab.ir import (
     Stride,
     Var,
     accessed_buffer,
+    children,
     conjuncts,
     eq,
     is_const,
@@ -79,15 +81,57 @@ def accesses_in(stmt: Stmt) -> list[Access]:
 
 def accesses_of(stmt: Stmt, buffer: Buffer) -> list[Access]:
     """The accesses to one buffer below a statement."""
-    return [a for a in accesses_in(stmt) if a.buffer is buffer]
+    collector = _Collector(buffer)
+    collector.visit(stmt, _Place())
+    return [a for a in collector.found if a.buffer is buffer]
+
+
+def nodes_of(stmt: Stmt, buffer: Buffer) -> Iterator[Node]:
+    """The loads, stores and parts handed to calls below a statement that concern a buffer."""
+    stack: list[Node] = [stmt]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, Stmt) and buffer not in touched_buffers(node):
+            continue
+        if isinstance(node, Expr):
+            yield from (n for n in walk(node) if accessed_buffer(n) is buffer)
+            continue
+        if accessed_buffer(node) is buffer:
+            yield node
+        stack.extend(reversed(list(children(node))))
 
 
 def touches(node: Node, buffer: Buffer) -> bool:
     """Whether a buffer is read or written below a node."""
-    return any(
-        accessed_buffer(n) is buffer or (isinstance(n, Stride) and n.buffer is buffer)
-        for n in walk(node)
-    )
+    return buffer in touched_buffers(node)
+
+
+def touched_buffers(node: Node) -> frozenset[Buffer]:
+    """The buffers that are read or written below a node; statements remember theirs."""
+    if not isinstance(node, Stmt):
+        return frozenset(_buffers_in(node))
+    known = _TOUCHED.get(node)
+    if known is None:
+        found = _own_buffers(node)
+        for child in children(node):
+            found |= touched_buffers(child)
+        known = _TOUCHED[node] = frozenset(found)
+    return known
+
+
+_TOUCHED: WeakKeyDictionary[Stmt, frozenset[Buffer]] = WeakKeyDictionary()
+
+
+def _buffers_in(node: Node) -> set[Buffer]:
+    found: set[Buffer] = set()
+    for n in walk(node):
+        found |= _own_buffers(n)
+    return found
+
+
+def _own_buffers(node: Node) -> set[Buffer]:
+    buffer = node.buffer if isinstance(node, Stride) else accessed_buffer(node)
+    return set() if buffer is None else {buffer}
 
 
 def loop_intervals(loops: Sequence[For], env: Bounds) -> dict[Var, Interval]:
@@ -130,11 +174,18 @@ class _Place:
 
 
 class _Collector:
-    def __init__(self) -> None:
+    """Collects accesses; with `only`, what does not concern that buffer is not looked at."""
+
+    def __init__(self, only: Buffer | None = None) -> None:
         self.found: list[Access] = []
+        self._only = only
         self._order = 0
 
     def visit(self, stmt: Stmt, place: _Place) -> None:
+        if self._only is None or self._only in touched_buffers(stmt):
+            self._visit(stmt, place)
+
+    def _visit(self, stmt: Stmt, place: _Place) -> None:
         match stmt:
             case Store():
                 self._store(stmt, place)

@@ -23,9 +23,10 @@ from tvmlab.ir import (
     const_int,
     replace_buffers,
     transform,
-    walk,
     with_body,
 )
+
+from .accesses import nodes_of
 
 
 def pad_rows(program: Program) -> Program:
@@ -42,7 +43,7 @@ def _pad(alloc: Alloc) -> Stmt:
     size = const_int(buffer.shape[-1])
     if size is None:
         return alloc
-    needed = max((_end(n, buffer) for n in walk(alloc.body)), default=0)
+    needed = max((_end(n, buffer) for n in nodes_of(alloc.body, buffer)), default=0)
     if needed <= size:
         return alloc
     padded = replace(buffer, shape=(*buffer.shape[:-1], const(needed)))

@@ -15,6 +15,7 @@ from time import perf_counter
 from typing import TypeAlias
 
 from tvmlab.ir import Program, verify
+from tvmlab.support import deep
 from tvmlab.target import Target
 
 from .accumulate_in_registers import accumulate_in_registers
@@ -222,6 +223,7 @@ PIPELINE: tuple[Pass, ...] = (
 """All passes in order, with the reason for each."""
 
 
+@deep
 def lower(program: Program, target: Target, options: LowerOptions | None = None) -> Lowered:
     """Lower a scheduled program.
 

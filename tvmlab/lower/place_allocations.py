@@ -28,7 +28,8 @@ def place_allocations(program: Program) -> Program:
     Afterwards the program has no `allocs`; an intermediate that nothing uses is gone.
     """
     body = program.body
-    for buffer in program.allocs:
+    # The last first: so each stands behind the one that it is computed from, not around it.
+    for buffer in reversed(program.allocs):
         found = accesses_of(body, buffer)
         if found:
             body = _place(body, buffer, _loops_to_enter(found))

@@ -22,19 +22,19 @@ from tvmlab.ir import (
     Expr,
     For,
     Load,
-    Operand,
+    Node,
     Program,
     Ramp,
     Stmt,
     Store,
+    children,
     const,
     const_int,
     transform,
-    walk,
     with_body,
 )
 
-from .accesses import touches
+from .accesses import nodes_of, touches
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -100,14 +100,13 @@ def _promote(alloc: Alloc, max_registers: int) -> Stmt:
 def _slots(alloc: Alloc) -> set[Slot]:
     """The slots of all accesses; empty if one of them is not known."""
     found: set[Slot] = set()
-    for node in walk(alloc.body):
-        if isinstance(node, Operand) and node.region.buffer is alloc.buffer:
+    for node in nodes_of(alloc.body, alloc.buffer):
+        if not isinstance(node, (Load, Store)):
             return set()  # outside code needs an address
-        if isinstance(node, (Load, Store)) and node.buffer is alloc.buffer:
-            slot = slot_of(node.indices[0]) if len(node.indices) == 1 else None
-            if slot is None:
-                return set()
-            found.add(slot)
+        slot = slot_of(node.indices[0]) if len(node.indices) == 1 else None
+        if slot is None:
+            return set()
+        found.add(slot)
     return found
 
 
@@ -118,10 +117,18 @@ def _are_disjoint(slots: Iterable[Slot]) -> bool:
 
 def _crosses_threads(alloc: Alloc) -> bool:
     """Whether iterations of a loop over threads share the buffer: then it must be memory."""
-    return any(
-        isinstance(n, For) and n.kind in ("parallel", "thread") and touches(n.body, alloc.buffer)
-        for n in walk(alloc.body)
-    )
+    stack: list[Node] = [alloc.body]
+    while stack:
+        node = stack.pop()
+        if not isinstance(node, Stmt) or not touches(node, alloc.buffer):
+            continue
+        if isinstance(node, For) and touches(node.body, alloc.buffer):
+            if node.kind in ("parallel", "thread"):
+                return True
+            stack.append(node.body)
+            continue
+        stack.extend(children(node))
+    return False
 
 
 def _register(buffer: Buffer, slot: Slot) -> Buffer:

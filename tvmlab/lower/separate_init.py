@@ -29,6 +29,7 @@ from tvmlab.ir import (
     Stmt,
     Var,
     accessed_buffer,
+    children,
     const,
     is_const,
     make_block,
@@ -171,8 +172,14 @@ def _shares_buffers(block: Block, loop: For) -> bool:
 
 
 def _outside_block(loop: For, block: Block) -> list[Node]:
-    hidden = {id(n) for n in walk(block)}
-    return [n for n in walk(loop) if id(n) not in hidden]
+    found: list[Node] = []
+    stack: list[Node] = [loop]
+    while stack:
+        node = stack.pop()
+        if node is not block:
+            found.append(node)
+            stack.extend(children(node))
+    return found
 
 
 def _replace_blocks(stmt: Stmt, moved: dict[Block, Block]) -> Stmt:

@@ -177,9 +177,7 @@ class _Collector:
 
     def _is_own(self, load: Load) -> bool:
         return any(
-            isinstance(s, Store)
-            and s.buffer is load.buffer
-            and same_place(s.indices, load.indices)
+            isinstance(s, Store) and s.buffer is load.buffer and same_place(s.indices, load.indices)
             for s in walk(self.block.body)
         )
 

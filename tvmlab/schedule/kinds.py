@@ -29,6 +29,7 @@ from tvmlab.ir import (
     Var,
     child_stmts,
     const_int,
+    expand_lets,
     structural_equal,
     walk,
 )
@@ -50,8 +51,11 @@ def block_kind(block: Block) -> BlockKind:
 
 
 def single_store(block: Block) -> Store | None:
-    """The body's store if the body is exactly one, else None."""
-    return block.body if isinstance(block.body, Store) else None
+    """The body's store if the body is exactly one, with values in place of their names."""
+    if len(final_stores(block)) != 1:
+        return None
+    body = expand_lets(block.body)
+    return body if isinstance(body, Store) else None
 
 
 def final_stores(block: Block) -> list[Store]:
@@ -143,7 +147,18 @@ def _combines(block: Block, stores: Sequence[Store], written: set[Buffer]) -> bo
         return lawful and _reads_own_only(block, stores, written)
     if is_assumed(block.annotations, ASSOCIATIVE):
         return _reads_own_only(block, stores, written)
-    return len(stores) == 1 and _operation(stores[0].value, stores[0]) is not None
+    if len(stores) != 1 or _operation(stores[0].value, stores[0]) is None:
+        return False
+    return not _names_result(block.body, written)
+
+
+def _names_result(body: Stmt, written: set[Buffer]) -> bool:
+    """Whether a name stands for a value that depends on the result so far."""
+    while isinstance(body, Let):
+        if any(isinstance(n, Load) and n.buffer in written for n in walk(body.value)):
+            return True
+        body = body.body
+    return False
 
 
 def _reads_own_only(block: Block, stores: Sequence[Store], written: set[Buffer]) -> bool:

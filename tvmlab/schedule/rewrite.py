@@ -136,6 +136,7 @@ def remake_block(block: Block, *, body: Stmt, init: Stmt | None) -> Block:
         init=init,
         predicate=block.predicate,
         annotations=block.annotations,
+        combiner=block.combiner,
     )
 
 

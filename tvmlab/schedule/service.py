@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tvmlab.ir import BlockSymbol, Program, Var
-from tvmlab.support import items_of
+from tvmlab.support import deep, items_of
 
 from .dataflow import require_settled
 from .independence import require_loops_still_independent
@@ -45,6 +45,7 @@ def attempt(program: Program, primitive: str, args: Mapping[str, Any]) -> Attemp
         return Attempt(replace(refusal.verdict, fixes=fixes), None, refusal.subject)
 
 
+@deep
 def _run(program: Program, primitive: str, args: Mapping[str, Any]) -> Applied:
     spec = PRIMITIVES[primitive]
     if spec.moves_blocks:

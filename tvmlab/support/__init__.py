@@ -1,5 +1,6 @@
 """Errors, spans, names, element types: what every other floor stands on."""
 
+from .deep import deep, in_deep_thread
 from .dtype import BOOL, FLOAT32, INDEX, INT32, INT64, DType
 from .errors import (
     InternalError,
@@ -41,9 +42,11 @@ __all__ = [
     "UnsupportedOp",
     "UserError",
     "available_cpus",
+    "deep",
     "default_num_threads",
     "fields_of",
     "identifier",
+    "in_deep_thread",
     "items_of",
     "llvm_binding",
     "llvm_version",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tvmlab.ir import Buffer, Program, Stmt, Var, seq
-from tvmlab.support import Namer, ShapeError, TypeMismatch
+from tvmlab.support import Namer, ShapeError, TypeMismatch, deep
 
 from .extern_nest import extern_nest
 from .nests import compute_nest
@@ -15,6 +15,7 @@ from .scan_nest import scan_nest
 from .tensor import ComputeOp, ExternOp, Operation, PlaceholderOp, ScanOp, Tensor
 
 
+@deep
 def create_program(
     outputs: Tensor | Sequence[Tensor],
     *,

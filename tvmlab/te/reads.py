@@ -41,13 +41,22 @@ def refuse_reads_outside(formula: Expr, ranges: Ranges, name: str, span: Span | 
 
 
 def _unconditional_reads(formula: Node) -> list[Load]:
-    if isinstance(formula, Select):
-        return _unconditional_reads(formula.cond)
-    if isinstance(formula, Logic):
-        return _unconditional_reads(formula.a)
-    found = [formula] if isinstance(formula, Load) else []
-    for child in children(formula):
-        found += _unconditional_reads(child)
+    found: list[Load] = []
+    seen: set[int] = set()
+    stack = [formula]
+    while stack:
+        current = stack.pop()
+        if id(current) in seen:
+            continue
+        seen.add(id(current))
+        if isinstance(current, Load):
+            found.append(current)
+        if isinstance(current, Select):
+            stack.append(current.cond)
+        elif isinstance(current, Logic):
+            stack.append(current.a)
+        else:
+            stack.extend(reversed(list(children(current))))
     return found
 
 

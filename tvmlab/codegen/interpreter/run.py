@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias, Union, cast
 
 import numpy as np
 
 from tvmlab.ir import Buffer, Program, Var, written_buffers
-from tvmlab.support import RuntimeFailure
+from tvmlab.support import RuntimeFailure, in_deep_thread
 
 from .failure import Fault
 from .memory import Slot
@@ -46,6 +46,16 @@ def interpret(program: Program, arguments: Sequence[Argument]) -> None:
     InterpreterFailure
         If a check fails; it says which rule, and the element and the iterations concerned.
     """
+    try:
+        run = _prepare(program, arguments)
+    except RecursionError:
+        in_deep_thread(lambda: _prepare(program, arguments)())
+        return
+    run()
+
+
+def _prepare(program: Program, arguments: Sequence[Argument]) -> Callable[[], None]:
+    """Everything but running it: no argument is changed yet."""
     compiler = StmtCompiler(program)
     binder = _Binder(program, compiler)
     binder.bind(arguments)
@@ -53,12 +63,16 @@ def interpret(program: Program, arguments: Sequence[Argument]) -> None:
         shape = compiler.shape(buffer)()
         compiler.exprs.declare(buffer).allocate(shape)
     action = compiler.stmt(program.body)
-    try:
-        with np.errstate(all="ignore"):
-            action()
-    except Fault as fault:
-        raise fault.report(program) from None
-    binder.copy_back()
+
+    def run() -> None:
+        try:
+            with np.errstate(all="ignore"):
+                action()
+        except Fault as fault:
+            raise fault.report(program) from None
+        binder.copy_back()
+
+    return run
 
 
 class _Binder:

@@ -17,12 +17,14 @@ from tvmlab.ir import (
     Invoke,
     Let,
     Load,
+    Node,
     Program,
     Seq,
     Sharing,
     Stmt,
     Store,
     accessed_buffer,
+    children,
     is_const,
     walk,
     written_buffers,
@@ -315,8 +317,19 @@ def _lanes(s: Store) -> int:
 
 
 def _uses(tree: Stmt) -> Counter[Buffer]:
-    found = (accessed_buffer(n) for n in walk(tree))
-    return Counter(buffer for buffer in found if buffer is not None)
+    """How often each buffer is accessed, formulas shared by several statements counted for each."""
+    found: Counter[Buffer] = Counter()
+    stack: list[Node] = [tree]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, Expr):
+            buffers = [accessed_buffer(n) for n in walk(node)]
+            found.update(b for b in buffers if b is not None)
+            continue
+        own = accessed_buffer(node)
+        found.update([] if own is None else [own])
+        stack.extend(children(node))
+    return found
 
 
 def _keep_lanes_apart(slot: Slot, offsets: list[int]) -> None:

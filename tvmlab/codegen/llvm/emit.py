@@ -10,7 +10,7 @@ pointer arguments carry what LLVM may assume of them.
 from __future__ import annotations
 
 from tvmlab.ir import Binary, Buffer, Expr, Invoke, Param, Program, Var, walk
-from tvmlab.support import DType, InternalError, UnsupportedOp, identifier
+from tvmlab.support import DType, InternalError, UnsupportedOp, deep, identifier
 from tvmlab.target import Target
 
 from . import calls, control, convert, invoke, leaves, memory, scalars
@@ -45,6 +45,7 @@ def kernel_name(program: Program) -> str:
     return f"{name}_kernel" if name in taken or name.removesuffix("f") in _LIBRARY else name
 
 
+@deep
 def emit_module(program: Program, target: Target, options: EmitOptions | None = None) -> str:
     """LLVM IR text of a module with one kernel.
 

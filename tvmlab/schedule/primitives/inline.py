@@ -18,6 +18,7 @@ from tvmlab.ir import (
     Var,
     const,
     is_const,
+    structural_key,
     substitute,
     transform,
     uses_var,
@@ -115,12 +116,17 @@ def _inline_into(
     consumer: Block, buffer: Buffer, variables: list[tuple[Var, Expr]], value: Expr
 ) -> Block:
     env = Bounds.of({it.var: it.extent for it in consumer.iters})
+    # Reads of one element share one copy of the formula.
+    known: dict[tuple[str, ...], Expr] = {}
 
     def visit(current: Expr | Stmt) -> Expr | Stmt:
         if isinstance(current, Load) and current.buffer is buffer:
-            places = zip(variables, current.indices, strict=True)
-            values = {v: i if is_const(shift, 0) else i - shift for (v, shift), i in places}
-            return simplify(substitute(value, values), env)
+            key = structural_key(current.indices)
+            if key not in known:
+                places = zip(variables, current.indices, strict=True)
+                values = {v: i if is_const(shift, 0) else i - shift for (v, shift), i in places}
+                known[key] = simplify(substitute(value, values), env)
+            return known[key]
         return current
 
     init = None if consumer.init is None else transform(consumer.init, visit)
