@@ -34,6 +34,7 @@ from .folds import (
     prod,
     sum,
 )
+from .gradient import gradient
 from .integers import (
     bitwise_and,
     bitwise_not,
@@ -195,6 +196,7 @@ __all__ = [
     "floordiv",
     "floormod",
     "fmod",
+    "gradient",
     "hypot",
     "if_then_else",
     "indexdiv",

@@ -56,6 +56,8 @@ class Reducer:
     assume_lawful: bool = False
     simple: bool = False
     """Whether the operation is a built-in one on each value alone, recognised from its form."""
+    each: tuple[Reducer, ...] = ()
+    """The reducers of the values, if they were joined from several."""
 
     def __call__(
         self,
@@ -234,7 +236,8 @@ def joined(reductions: Sequence[Reduce]) -> tuple[Reduce, ...]:
 
     simple = all(r.simple for r in reducers)
     name = "_".join(dict.fromkeys(r.name for r in reducers))
-    both = Reducer(name, combine, identity, all(r.assume_lawful for r in reducers), simple)
+    lawful = all(r.assume_lawful for r in reducers)
+    both = Reducer(name, combine, identity, lawful, simple, tuple(reducers))
     source = tuple(r.value for r in reductions)
     starts = tuple(r.init[0] if r.init else r.reducer.identity((r.dtype,))[0] for r in reductions)
     init = starts if any(r.init for r in reductions) else ()
