@@ -9,16 +9,24 @@ import numpy as np
 from tvmlab.schedule import Action, BlockRef, LoopRef, Schedule
 
 
-def random_steps(schedule: Schedule, rng: np.random.Generator, count: int) -> int:
-    """Take up to `count` random allowed steps; returns how many were taken."""
+def random_steps(
+    schedule: Schedule, rng: np.random.Generator, count: int, *, device: bool = False
+) -> int:
+    """Take up to `count` random allowed steps; returns how many were taken.
+
+    With `device` loops go to threads of a device rather often, and the program can no longer be
+    compiled for a CPU; otherwise they only become virtual threads.
+    """
     taken = 0
     for _ in range(count * 3):
         if taken == count:
             break
-        action = _draw(schedule, rng)
+        action = _draw(schedule, rng, device)
         if action is None:
             continue
         args = _arguments(action, rng)
+        if action.primitive == "bind" and not device:
+            args["thread"] = "vthread"
         if schedule.preview(action.primitive, **args).verdict:
             schedule.apply(action.primitive, **args)
             taken += 1
@@ -34,9 +42,16 @@ def references(schedule: Schedule) -> list[LoopRef | BlockRef]:
     return list(found.values())
 
 
-def _draw(schedule: Schedule, rng: np.random.Generator) -> Action | None:
+_DEVICE = ("bind", "set_scope", "cache_read", "cache_write", "split", "compute_at", "fuse")
+"""Steps that programs for devices are made of."""
+
+
+def _draw(schedule: Schedule, rng: np.random.Generator, device: bool) -> Action | None:
     refs = references(schedule)
     actions = schedule.actions(refs[int(rng.integers(len(refs)))])
+    wanted = [a for a in actions if a.primitive in _DEVICE and a.verdict]
+    if device and wanted and rng.integers(4):
+        actions = wanted
     return actions[int(rng.integers(len(actions)))] if actions else None
 
 

@@ -27,6 +27,8 @@ def agreeing_pairs(
 ) -> frozenset[int]:
     """Numbers of those pairs whose two variables are equal wherever `a` and `b` are equal.
 
+    All of them if `a` and `b` are never equal.
+
     Parameters
     ----------
     a, b
@@ -48,7 +50,10 @@ def agreeing_pairs(
     while found:
         found = False
         for x, y in forms:
-            new = _Dimension(x, y, pairs, known, fixed, env).decided()
+            dimension = _Dimension(x, y, pairs, known, fixed, env)
+            if dimension.is_impossible:
+                return frozenset(range(len(pairs)))
+            new = dimension.decided()
             found = found or bool(new)
             known |= new
     return frozenset(known)
@@ -81,13 +86,22 @@ class _Dimension:
                 self.width[number] = span.hi - span.lo
             elif number not in known:
                 x, y = x.plus(LinearForm({p: 1}, 0), c), y.plus(LinearForm({q: 1}, 0), c)
-        self.slack = _largest_difference(x, y, env)
+        self.rest = _difference(x, y, env)
         self.step = gcd(*x.terms.values(), *y.terms.values())
         self.shift = y.const - x.const
 
     def decided(self) -> set[int]:
         """Pairs whose difference nothing else can make up for."""
-        return self._heavy(self.factors, self.slack) | self._between_steps()
+        if self.rest is None:
+            return self._between_steps()
+        slack = max(abs(self.rest[0]), abs(self.rest[1]))
+        return self._heavy(self.factors, slack) | self._between_steps()
+
+    @property
+    def is_impossible(self) -> bool:
+        """Whether no values at all fulfil the equation."""
+        reach = sum(abs(f) * self.width[n] for n, f in self.factors.items())
+        return self.rest is not None and (self.rest[0] > reach or self.rest[1] < -reach)
 
     def _between_steps(self) -> set[int]:
         """Pairs too light to make a whole step, where all else moves by whole steps."""
@@ -97,11 +111,9 @@ class _Dimension:
         reach = sum(abs(f) * self.width[n] for n, f in light.items())
         return self._heavy(light, 0) if reach < self.step else set()
 
-    def _heavy(self, factors: Mapping[int, int], slack: int | None) -> set[int]:
+    def _heavy(self, factors: Mapping[int, int], slack: int) -> set[int]:
         """Pairs whose difference is too heavy for the lighter ones and the slack together."""
         equal: set[int] = set()
-        if slack is None:
-            return equal
         left = dict(factors)
         for number in sorted(left, key=lambda n: -abs(left[n])):
             factor = abs(left.pop(number))
@@ -136,9 +148,9 @@ def _without(form: LinearForm, var: Var, factor: int) -> LinearForm:
     return form.plus(LinearForm({var: 1}, 0), -factor)
 
 
-def _largest_difference(x: LinearForm, y: LinearForm, env: Bounds) -> int | None:
-    """The largest absolute value of `y - x` where all variables run freely on both sides."""
+def _difference(x: LinearForm, y: LinearForm, env: Bounds) -> tuple[int, int] | None:
+    """The range of `y - x` where all variables run freely on both sides."""
     a, b = bound_of(form_to_expr(x), env), bound_of(form_to_expr(y), env)
     if a.lo is None or a.hi is None or b.lo is None or b.hi is None:
         return None
-    return max(abs(b.hi - a.lo), abs(b.lo - a.hi))
+    return b.lo - a.hi, b.hi - a.lo

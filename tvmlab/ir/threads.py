@@ -111,22 +111,41 @@ def effective_scopes(program: Program) -> dict[Buffer, Scope]:
     """The memory of each intermediate, where none was chosen told from the loops around its users.
 
     An intermediate without a scope whose users all stand in one loop over threads belongs to each
-    of these threads ("local"); in one over groups, to each group ("shared"); else to all.
+    of these threads ("local"); in one over groups, to each group ("shared"); else to all. Memory of
+    threads lasts for one kernel: what is used outside of it too is global in any case.
     """
-    around = _loops_around_users(program)
-    return {b: _effective(b, around.get(b, ())) for b in program.allocs}
+    users = _users(program)
+    return {b: users[b].scope(b) if b in users else b.scope for b in program.allocs}
 
 
-def _loops_around_users(program: Program) -> dict[Buffer, tuple[For, ...]]:
-    """For each buffer the loops around all blocks that use it."""
-    around: dict[Buffer, tuple[For, ...]] = {}
+@dataclass(slots=True)
+class _Users:
+    """The blocks that use a buffer: the loops around all of them, and their kernels."""
+
+    around: tuple[For, ...]
+    kernels: set[For | None]
+
+    def scope(self, buffer: Buffer) -> Scope:
+        """The memory that the buffer needs, or has been given if that will do."""
+        if buffer.scope != "global":
+            needs_more = len(self.kernels) > 1 and buffer.scope in ("shared", "warp", "local")
+            return "global" if needs_more else buffer.scope
+        innermost = next((lp for lp in reversed(self.around) if is_thread_loop(lp)), None)
+        if innermost is None or len(self.kernels) > 1:
+            return "global"
+        return "shared" if innermost.thread in GRID_TAGS else "local"
+
+
+def _users(program: Program) -> dict[Buffer, _Users]:
+    found: dict[Buffer, _Users] = {}
     for placed in placed_blocks(program.body):
+        kernel = next((lp for lp in placed.loops if lp.kind == "thread"), None)
         reads, writes = touched_buffers(placed.block)
         for buffer in reads | writes:
-            known = around.get(buffer)
-            loops = placed.loops if known is None else _common(known, placed.loops)
-            around[buffer] = loops
-    return around
+            users = found.setdefault(buffer, _Users(placed.loops, set()))
+            users.around = _common(users.around, placed.loops)
+            users.kernels.add(kernel)
+    return found
 
 
 def _common(a: Sequence[For], b: Sequence[For]) -> tuple[For, ...]:
@@ -138,21 +157,12 @@ def _common(a: Sequence[For], b: Sequence[For]) -> tuple[For, ...]:
     return tuple(shared)
 
 
-def _effective(buffer: Buffer, around: Sequence[For]) -> Scope:
-    if buffer.scope != "global":
-        return buffer.scope
-    innermost = next((lp for lp in reversed(around) if is_thread_loop(lp)), None)
-    if innermost is None:
-        return "global"
-    return "shared" if innermost.thread in GRID_TAGS else "local"
-
-
 class Sharing:
     """Which threads of a program with blocks see one storage of each of its buffers."""
 
     def __init__(self, program: Program) -> None:
-        self._around = _loops_around_users(program)
-        self._scopes = {b: _effective(b, self._around.get(b, ())) for b in program.allocs}
+        self._users = _users(program)
+        self._scopes = {b: u.scope(b) for b, u in self._users.items() if b in program.allocs}
         self._joined: dict[Buffer, set[str]] = {}
         for placed in placed_blocks(program.body):
             tags = {lp.thread for lp in reduced_by_threads(placed)}
@@ -169,7 +179,8 @@ class Sharing:
         What threads compute together by a reduction is the same for all of them, also where each
         keeps a copy of its own. Virtual threads of one loop have copies of what is used only there.
         """
-        if loop.kind == "virtual" and loop not in self._around.get(buffer, (loop,)):
+        users = self._users.get(buffer)
+        if loop.kind == "virtual" and users is not None and loop not in users.around:
             return True
         return shares(self.scope(buffer), loop) or loop.thread in self._joined.get(buffer, ())
 

@@ -146,7 +146,7 @@ class _Insertion:
         inner = self.visit(stmt.body, (*around, stmt))
         body, tail, waits = inner.stmt, inner.tail, inner.waits
         scopes = ""
-        if stmt.kind != "virtual" and const_int(stmt.extent) != 1:
+        if const_int(stmt.extent) != 1:
             scopes = self._clash(inner.tail, inner.head, around, carried=stmt)
         if scopes:
             self._require_uniform((*around, stmt), stmt.body)
@@ -209,7 +209,8 @@ class _Insertion:
         apart = [lp for lp in self.group if shares(a.buffer.scope, lp)]
         own = [lp.var for lp in (*self.grid, *self.group) if lp not in apart]
         fixed = {*own, *(lp.var for lp in around if lp.kind != "virtual")}
-        if carried is not None and self.born.get(a.buffer, 0) > len(around):
+        rounds = carried is not None and carried.kind != "virtual"
+        if carried is not None and rounds and self.born.get(a.buffer, 0) > len(around):
             # Each round has storage of its own, which will be the same memory.
             if not _moves_alike(a, b, carried.var):
                 return False

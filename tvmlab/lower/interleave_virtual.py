@@ -61,6 +61,7 @@ class _Interleaving:
     def __init__(self, loop: For) -> None:
         self._loop = loop
         self._own: set[Buffer] = set()
+        self._overwritten = _overwritten(loop)
 
     def visit(self, stmt: Stmt) -> Stmt:
         match stmt:
@@ -90,7 +91,7 @@ class _Interleaving:
         return not any(load.buffer in written for load in loads_of(stmt.cond))
 
     def _alloc(self, stmt: Alloc) -> Stmt:
-        if shares(stmt.buffer.scope, self._loop) and stmt.buffer.scope != "global":
+        if _is_common(stmt.buffer, self._loop) and stmt.buffer not in self._overwritten:
             return replace(stmt, body=self.visit(stmt.body))
         old, loop = stmt.buffer, self._loop
         new = replace(old, shape=(loop.extent, *old.shape))
@@ -119,3 +120,32 @@ class _Interleaving:
             )
         kind = "unrolled" if const_int(loop.extent) is not None else "serial"
         return For(loop.var, loop.extent, stmt, kind)
+
+
+def _is_common(buffer: Buffer, loop: For) -> bool:
+    """Whether virtual threads see one storage of a buffer that begins its life inside the loop."""
+    return buffer.scope != "global" and shares(buffer.scope, loop)
+
+
+def _overwritten(loop: For) -> set[Buffer]:
+    """Common buffers of which each virtual thread uses the same elements for values of its own."""
+    stores = [n for n in walk(loop.body) if isinstance(n, Store)]
+    differing = {n.buffer for n in walk(loop.body) if isinstance(n, Alloc)}
+    differing = {b for b in differing if not _is_common(b, loop)}
+    found = True
+    while found:
+        found = False
+        for store in stores:
+            own = uses_var(store, {loop.var}) or any(
+                load.buffer in differing for load in loads_of(store)
+            )
+            if own and store.buffer not in differing:
+                differing.add(store.buffer)
+                found = True
+    return {
+        s.buffer
+        for s in stores
+        if _is_common(s.buffer, loop)
+        and not any(uses_var(i, {loop.var}) for i in s.indices)
+        and (uses_var(s, {loop.var}) or any(load.buffer in differing for load in loads_of(s)))
+    }

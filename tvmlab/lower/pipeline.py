@@ -157,14 +157,14 @@ PIPELINE: tuple[Pass, ...] = (
         lambda p, _: pipeline_loops(p),
     ),
     Pass(
-        "hoist_shared",
-        "a group of threads has one shared memory, given to it once",
-        lambda p, _: hoist_shared(p),
-    ),
-    Pass(
         "interleave_virtual",
         "virtual threads become one stream of instructions that hides waiting",
         lambda p, _: interleave_virtual(p),
+    ),
+    Pass(
+        "hoist_shared",
+        "a group of threads has one shared memory, given to it once",
+        lambda p, _: hoist_shared(p),
     ),
     Pass(
         "hoist_conditions",

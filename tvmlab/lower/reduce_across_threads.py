@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from tvmlab.arith import simplify
 from tvmlab.ir import (
     Alloc,
     Block,
@@ -40,6 +41,7 @@ from tvmlab.ir import (
     const_int,
     eq,
     free_vars,
+    is_const,
     make_block,
     placed_blocks,
     reduced_by_threads,
@@ -88,6 +90,8 @@ class _JointReduction:
         The loops over elements inside `top`.
     joined, apart
         The thread loops that the block reduces over, and the other ones of the group.
+    begins
+        What holds in the first round of reduction loops around `top`; nothing if there are none.
     parts, meeting
         Per result, the buffer of partial results and the shared one in which they are joined.
     """
@@ -101,6 +105,7 @@ class _JointReduction:
     parts: list[Buffer]
     meeting: list[Buffer]
     names: Namer
+    begins: list[Expr]
     moved: dict[Var, Expr] = field(default_factory=dict[Var, Expr])
 
     @staticmethod
@@ -110,15 +115,25 @@ class _JointReduction:
         apart = [lp for lp in group if lp not in joined]
         reducing = _bound(block, "reduce")
         serial = [lp for lp in placed.loops if lp.kind != "thread"]
-        start = next((n for n, lp in enumerate(serial) if lp.var in reducing), len(serial))
+        spatial = _bound(block, "spatial")
+        # Loops over elements and over the reduction at once stay outside, as do those around them.
+        mixed = [n for n, lp in enumerate(serial) if lp.var in reducing & spatial]
+        first = mixed[-1] + 1 if mixed else 0
+        start = first + next(
+            (n for n, lp in enumerate(serial[first:]) if lp.var in reducing), len(serial) - first
+        )
         inner = [lp for lp in serial[start:] if lp.var not in reducing]
+        own = {lp.var for lp in (*serial[start:], *joined)} & reducing
         form = _form(block)
         count = _count(joined)
         shape = (*(lp.extent for lp in apart), const(count))
         parts = [replace(b, name=f"{b.name}_part", scope="local") for b in form.buffers]
         meeting = [Buffer(f"{b.name}_join", shape, b.dtype, "shared") for b in form.buffers]
         top: Stmt = serial[start] if start < len(serial) else block
-        return _JointReduction(block, form, top, inner, joined, apart, parts, meeting, names)
+        begins = _first_round(block, own)
+        return _JointReduction(
+            block, form, top, inner, joined, apart, parts, meeting, names, begins
+        )
 
     def replace(self, node: object) -> object:
         """The whole reduction in the place of its outermost loop, all else unchanged."""
@@ -187,20 +202,21 @@ class _JointReduction:
         """Store the joint result: in the first thread, or in all if each has a copy of its own."""
         values: list[Expr] = [Load(m, (*row[:-1], const(0))) for m in self.meeting]
         into = [Load(b, place) for b, place in zip(self.form.buffers, at, strict=True)]
-        stores = seq([Store(x.buffer, x.indices, v) for x, v in zip(into, values, strict=True)])
-        if self.block.init is None:
-            stores = self.form.join(into, values)
-        elif not self._starts_neutral():
-            iters = [it for it, _ in mine]
-            fresh = {old.var: new.var for old, new in zip(self._spatial(), iters, strict=False)}
-            init = substitute(self.block.init, dict(fresh))
-            stores = seq([init, self.form.join(into, values)])
         first = [
             eq(lp.var, const(0))
             for lp in self.joined
             if all(shares(b.scope, lp) for b in self.form.buffers)
         ]
-        return self._block("take", mine, stores, first)
+        join = self._block("take", mine, self.form.join(into, values), first)
+        if self.block.init is None:
+            return join
+        if self._starts_neutral() and not self.begins:
+            stores = [Store(x.buffer, x.indices, v) for x, v in zip(into, values, strict=True)]
+            return self._block("take", mine, seq(stores), first)
+        iters = [it for it, _ in mine]
+        fresh = {old.var: new.var for old, new in zip(self._spatial(), iters, strict=False)}
+        init = substitute(self.block.init, dict(fresh))
+        return seq([self._block("reset", mine, init, [*first, *self.begins]), join])
 
     def _starts_neutral(self) -> bool:
         """Whether the start value of the block is the neutral element of its operation."""
@@ -274,6 +290,17 @@ class _JointReduction:
         for loop in reversed(loops):
             body = replace(loop, body=body)
         return body
+
+
+def _first_round(block: Block, own: set[Var]) -> list[Expr]:
+    """The conditions under which loops around `own` ones are in their first round."""
+    zero: dict[Var, Expr] = {v: const(0) for v in own}
+    found: list[Expr] = []
+    for it, binding in zip(block.iters, block.bindings, strict=True):
+        around = simplify(substitute(binding, zero))
+        if it.kind == "reduce" and not is_const(around, 0):
+            found.append(eq(around, 0))
+    return found
 
 
 def _bound(block: Block, kind: str) -> set[Var]:

@@ -23,9 +23,13 @@ def simplify_program(program: Program) -> Program:
     return with_body(program, transform(body, _drop_unused))
 
 
+_KEPT = ("serial", "thread")
+
+
 def _serial_if_single(node: Any) -> Any:
-    single = isinstance(node, For) and node.kind != "serial" and const_int(node.extent) == 1
-    return replace(node, kind="serial") if single else node
+    """A loop of one iteration needs no kind, but a kernel of one thread is still a kernel."""
+    single = isinstance(node, For) and const_int(node.extent) == 1
+    return replace(node, kind="serial") if single and node.kind not in _KEPT else node
 
 
 def _drop_unused(node: Any) -> Any:

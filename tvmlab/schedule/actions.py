@@ -8,12 +8,25 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from tvmlab.ir import Block, BlockSymbol, Buffer, For, Load, Program, Var, const_int
+from tvmlab.ir import (
+    Block,
+    BlockSymbol,
+    Buffer,
+    For,
+    Load,
+    Program,
+    Var,
+    const_int,
+    touched_buffers,
+)
 
 from .index import ProgramIndex, accesses, index_of
 from .registry import PRIMITIVES, ParamSpec
 from .service import attempt
 from .verdict import Verdict
+
+_MENU_TAGS = ("blockIdx.x", "blockIdx.y", "threadIdx.x", "threadIdx.y", "vthread")
+"""The threads that menus offer to bind a loop to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +81,8 @@ def loop_actions(program: Program, loop: Var) -> list[Action]:
     actions.append(_simple(program, "blockize", {"loop": loop}))
     if target.kind != "serial":
         actions.append(_simple(program, "serial", {"loop": loop}))
+    else:
+        actions.append(_with_choice(program, "bind", {"loop": loop}, "thread", list(_MENU_TAGS)))
     blocks = list(index.blocks)
     for name in ("compute_at", "reverse_compute_at"):
         outside = [b for b in blocks if not index.is_under(index.blocks[b], target)]
@@ -97,6 +112,7 @@ def block_actions(program: Program, block: BlockSymbol) -> list[Action]:
         _simple(program, "compute_inline", {"block": block}),
         _simple(program, "reverse_compute_inline", {"block": block}),
     ]
+    actions += _scope_action(program, target)
     partners = {
         "compute_at": index.consumers_of(target),
         "reverse_compute_at": index.producers_of(target),
@@ -188,6 +204,16 @@ def preferred_factor(extent: int | None) -> int:
         if extent % factor == 0 and factor < extent:
             return factor
     return min(4, extent)
+
+
+def _scope_action(program: Program, block: Block) -> list[Action]:
+    """Other memory for the intermediate that a block writes."""
+    written = [b for b in touched_buffers(block)[1] if b in program.allocs]
+    if len(written) != 1:
+        return []
+    args = {"buffer": written[0]}
+    scopes = [s for s in ("shared", "local", "warp", "global") if s != written[0].scope]
+    return [_with_choice(program, "set_scope", args, "scope", scopes)]
 
 
 def _tile(program: Program, loop: For) -> Action | None:

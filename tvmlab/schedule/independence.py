@@ -47,6 +47,8 @@ def require_independent(
     if is_assumed(loop.annotations, INDEPENDENT) or const_int(loop.extent) == 1:
         return
     asked = _Asked(index, loop, primitive, private_copies, look_for_fixes, tuple(exempt))
+    if not asked.blocks:
+        return
     if is_dataflow(index, loop):
         for block in asked.blocks:
             asked.require_distinct_stores(block)

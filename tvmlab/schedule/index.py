@@ -38,6 +38,7 @@ class ProgramIndex:
         self.writers: dict[Buffer, list[Block]] = {}
         self.readers: dict[Buffer, list[Block]] = {}
         self.position: dict[Stmt, int] = {}
+        self.covered: dict[tuple[Block, Block, Buffer], bool] = {}
         self._scan(program.body, None)
 
     def _scan(self, stmt: Stmt, parent: Stmt | None) -> None:

@@ -18,11 +18,13 @@ from tvmlab.ir import (
     PlacedBlock,
     Program,
     Sharing,
+    Store,
     const_int,
     is_thread_loop,
     placed_blocks,
     touched_buffers,
     uses_var,
+    walk,
 )
 
 from .independence import require_independent
@@ -50,6 +52,7 @@ class Asked:
 def require_lawful_threads(program: Program, asked: Asked) -> None:
     """Refuse a step after which threads would be nested wrongly, or touch each other's elements."""
     index = index_of(program)
+    _require_outside_blocks(index, asked)
     loops = [lp for lp in index.loops.values() if is_thread_loop(lp)]
     if not loops:
         return
@@ -64,6 +67,19 @@ def require_lawful_threads(program: Program, asked: Asked) -> None:
         _require_apart(index, loop, own, asked)
     _require_narrow_warps(program, loops, asked)
     require_own_reads(program, placed, sharing, asked.refuse)
+
+
+def _require_outside_blocks(index: ProgramIndex, asked: Asked) -> None:
+    """A block is done by one thread: it holds no loops over threads."""
+    for block in index.blocks.values():
+        for node in () if isinstance(block.body, Store) else walk(block.body):
+            if isinstance(node, For) and is_thread_loop(node):
+                raise asked.refuse(
+                    "in-block",
+                    f"the loop {node.var.name} over threads would be inside the block "
+                    f"{block.name}, which one thread runs as a whole",
+                    subject=block.symbol,
+                )
 
 
 def _require_place(index: ProgramIndex, loop: For, asked: Asked) -> None:

@@ -26,7 +26,6 @@ from tvmlab.ir import (
     const,
     const_int,
     is_const,
-    is_thread_loop,
     shares,
     structural_equal,
 )
@@ -58,6 +57,8 @@ def touched_window(
     buffer: Buffer,
     kind: type[Load] | type[Store],
     scope: For | None,
+    *,
+    virtual_runs: bool = True,
 ) -> list[Span]:
     """The box of a buffer that blocks read (or write) in one iteration of `scope` and outside.
 
@@ -66,8 +67,10 @@ def touched_window(
     scope
         The innermost loop that stays fixed; None for the root, where every loop runs. Loops over
         threads that share the buffer run all the same: it must hold what any of them needs.
+    virtual_runs
+        Whether this holds for virtual threads too.
     """
-    fixed = fixed_vars(index, scope, buffer)
+    fixed = fixed_vars(index, scope, buffer, virtual_runs=virtual_runs)
     env = Bounds.of({v: index.loops[v].extent for v in fixed})
     inner: dict[Var, Expr] = {}
     places: list[list[tuple[Expr, Bounds]]] = [[] for _ in buffer.shape]
@@ -99,7 +102,9 @@ def _inside(env: Bounds, touch: Touch) -> Bounds:
     return env
 
 
-def fixed_vars(index: ProgramIndex, scope: For | None, buffer: Buffer) -> list[Var]:
+def fixed_vars(
+    index: ProgramIndex, scope: For | None, buffer: Buffer, *, virtual_runs: bool = True
+) -> list[Var]:
     """The loops that stand still while a buffer at `scope` is filled or used, outermost first.
 
     What a group of threads shares is filled for all of its threads at once.
@@ -109,7 +114,8 @@ def fixed_vars(index: ProgramIndex, scope: For | None, buffer: Buffer) -> list[V
     around = (*index.loops_around(scope), scope)
     if buffer.scope == "global":
         return [loop.var for loop in around]
-    return [lp.var for lp in around if not (is_thread_loop(lp) and shares(buffer.scope, lp))]
+    kinds = ("thread", "virtual") if virtual_runs else ("thread",)
+    return [lp.var for lp in around if not (lp.kind in kinds and shares(buffer.scope, lp))]
 
 
 def _span(
@@ -228,6 +234,14 @@ def _loop_name(it: IterVar) -> str:
 
 def covers(index: ProgramIndex, producer: Block, consumer: Block, buffer: Buffer) -> bool:
     """Whether what a consumer reads was written before, in the same iteration of shared loops."""
+    key = (producer, consumer, buffer)
+    known = index.covered.get(key)
+    if known is None:
+        known = index.covered[key] = _covers(index, producer, consumer, buffer)
+    return known
+
+
+def _covers(index: ProgramIndex, producer: Block, consumer: Block, buffer: Buffer) -> bool:
     shared = index.common_loops(producer, consumer)
     scope = shared[-1] if shared else None
     if scope is None:
@@ -235,8 +249,9 @@ def covers(index: ProgramIndex, producer: Block, consumer: Block, buffer: Buffer
     if not _runs_whenever(index, producer, consumer, shared):
         return False
     env = index.bounds_around(scope).bind_loop(scope.var, scope.extent)
-    written = touched_window(index, [producer], buffer, Store, scope)
-    read = touched_window(index, [consumer], buffer, Load, scope)
+    # Virtual threads run one after another as far as their meaning goes.
+    written = touched_window(index, [producer], buffer, Store, scope, virtual_runs=False)
+    read = touched_window(index, [consumer], buffer, Load, scope, virtual_runs=False)
     return all(
         _holds(r, w, size, env) for r, w, size in zip(read, written, buffer.shape, strict=True)
     )

@@ -12,6 +12,7 @@ from tvmlab.ir import (
     Program,
     Scope,
     Var,
+    effective_scopes,
     kind_of_tag,
     replace_buffers,
 )
@@ -108,6 +109,13 @@ def set_scope(program: Program, buffer: Buffer, scope: Scope) -> Applied:
         body=replace_buffers(program.body, {buffer: moved}),
         allocs=tuple(moved if b is buffer else b for b in program.allocs),
     )
+    if scope != "global" and effective_scopes(result)[moved] == "global":
+        raise refuse(
+            "set_scope.other-kernel",
+            f"cannot put {buffer.name} in {scope} memory: it lasts for one kernel, but "
+            f"{buffer.name} is used outside of it too",
+            subject=buffer,
+        )
     what = f"put {buffer.name} in {scope} memory"
     require_lawful_threads(result, Asked("set_scope", what, by_bind=True))
     return Applied(result)
