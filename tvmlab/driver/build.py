@@ -130,6 +130,8 @@ def build(
     start = time.perf_counter()
     program = program_of(source, arguments, name)
     _require_cpu_loops(program)
+    if isinstance(source, TeSchedule):
+        link = [*link, *source.linked]
     for code in link:
         program = with_code(program, code)
     lowered = lower(program, machine, options=options)

@@ -114,7 +114,8 @@ class _Body:
             if reduce.reducer.simple and len(self.targets) == 1:
                 body = self.update(reduce)
             else:
-                combiner = reduce.combiner
+                # A user's functions may speak of the compute's axes.
+                combiner = self.plain_combiner(reduce.combiner)
                 body = self.updates(reduce, combiner)
         block = make_block(
             BlockSymbol(name), self.iters, loops, body, init=init, annotations=self.op.attrs
@@ -125,6 +126,14 @@ class _Body:
         """A formula over the program's buffers and the block's iteration variables."""
         placed = substitute(untensor(e, self.buffers), self.values)
         return _simple_indices(placed) if self.shifted else placed
+
+    def plain_combiner(self, combiner: Combiner) -> Combiner:
+        """A combiner over the block's iteration variables."""
+        return replace(
+            combiner,
+            results=tuple(self.plain(e) for e in combiner.results),
+            identity=tuple(self.plain(e) for e in combiner.identity),
+        )
 
     def store(self, n: int, value: Expr) -> Stmt:
         return Store(self.targets[n], self.indices, value)

@@ -21,7 +21,7 @@ from tvmlab.ir import (
 )
 from tvmlab.schedule.coverage import require_covered_consumers, require_covered_reads
 from tvmlab.schedule.index import ProgramIndex, accesses, index_of
-from tvmlab.schedule.kinds import block_kind, plain_iters, single_store
+from tvmlab.schedule.kinds import block_kind, final_stores, plain_iters, single_store
 from tvmlab.schedule.legality import binding_vars, sole_writer, vars_of, written_buffer
 from tvmlab.schedule.notes import PARTIAL, note_of
 from tvmlab.schedule.registry import Applied, ParamSpec, primitive
@@ -55,10 +55,11 @@ def compute_at(program: Program, block: BlockSymbol, loop: Var) -> Applied:
     """
     index = index_of(program)
     producer, target = index.blocks[block], index.loops[loop]
-    buffer = _require_movable_producer(index, producer, target)
-    consumers = index.consumers(buffer)
+    buffers = _require_movable_producer(index, producer, target)
+    consumers = list(dict.fromkeys(c for b in buffers for c in index.consumers(b)))
     position = _place_for_producer(index, producer, consumers, target)
-    window = touched_window(index, consumers, buffer, Load, target)
+    buffer = next(b for b in buffers if index.consumers(b))
+    window = _window_of_all(index, consumers, buffers, target)
     env = index.bounds_around(target).bind_loop(loop, target.extent)
     fixed = fixed_vars(index, target, buffer)
     nest = cover_window(producer, buffer, window, env, guards_of(consumers, fixed))
@@ -68,7 +69,25 @@ def compute_at(program: Program, block: BlockSymbol, loop: Var) -> Applied:
     return Applied(moved, nest.loops)
 
 
-def _require_movable_producer(index: ProgramIndex, producer: Block, target: For) -> Buffer:
+def _window_of_all(
+    index: ProgramIndex, consumers: list[Block], buffers: list[Buffer], target: For
+) -> list[Span]:
+    """The box read of buffers that are written together; a whole dimension where they differ."""
+    windows = [
+        touched_window(index, consumers, b, Load, target) for b in buffers if index.consumers(b)
+    ]
+    first, *others = windows
+    return [
+        span if all(_same_span(span, other[n]) for other in others) else Span(const(0), size)
+        for n, (span, size) in enumerate(zip(first, buffers[0].shape, strict=True))
+    ]
+
+
+def _same_span(a: Span, b: Span) -> bool:
+    return structural_equal(a.min, b.min) and structural_equal(a.extent, b.extent)
+
+
+def _require_movable_producer(index: ProgramIndex, producer: Block, target: For) -> list[Buffer]:
     name, loop = producer.name, target.var.name
     if index.is_under(producer, target):
         raise refuse(
@@ -77,15 +96,18 @@ def _require_movable_producer(index: ProgramIndex, producer: Block, target: For)
             f"be attached to itself",
             subject=target.var,
         )
-    buffer = written_buffer(producer, "compute_at")
-    if buffer not in index.program.allocs:
+    buffers = [s.buffer for s in final_stores(producer)]
+    if not buffers:
+        buffers = [written_buffer(producer, "compute_at")]
+    for buffer in (b for b in buffers if b not in index.program.allocs):
         raise refuse(
             "compute_at.output",
             f"cannot compute {name} at {loop}: {buffer.name} is an output of the program and must "
             f"be written whole; use reverse_compute_at to move it to a loop of its producer",
             subject=producer.symbol,
         )
-    sole_writer(index, buffer, producer, "compute_at")
+    for buffer in buffers:
+        sole_writer(index, buffer, producer, "compute_at")
     _require_whole_domain(producer, loop, "compute_at")
     if block_kind(producer) == "opaque":
         raise refuse(
@@ -95,7 +117,7 @@ def _require_movable_producer(index: ProgramIndex, producer: Block, target: For)
             subject=producer.symbol,
         )
     _refuse_vector_scope(index, target, name, "compute_at")
-    return buffer
+    return buffers
 
 
 def _require_whole_domain(block: Block, loop: str, primitive: str) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 from tvmlab.ir import Buffer, Program, Var
 from tvmlab.support import ScheduleError, user_span
-from tvmlab.te import Operation, PlaceholderOp, Tensor, create_program
+from tvmlab.te import Operation, PlaceholderOp, ScanOp, Tensor, create_program
 
 from .operations import copied
 from .stage import Stage
@@ -50,7 +50,7 @@ def base_program(
     for position, arg in enumerate(args):
         found = _argument(arg, stage_map, new)
         if isinstance(found, Tensor) and not (
-            found in roots or (isinstance(found.op, PlaceholderOp) and _is_read(found, new))
+            found in roots or (isinstance(found.op, PlaceholderOp) and _is_input(found, new))
         ):
             handed.append(Handed(position, found.name, found))
         else:
@@ -100,5 +100,7 @@ def _argument(
     )
 
 
-def _is_read(tensor: Tensor, new: Mapping[Operation, Operation]) -> bool:
-    return any(tensor in op.input_tensors for op in new.values())
+def _is_input(tensor: Tensor, new: Mapping[Operation, Operation]) -> bool:
+    """Whether a tensor is read, and is not only the name that a scan has for its own state."""
+    states = [t for op in new.values() if isinstance(op, ScanOp) for t in op.state_placeholder]
+    return tensor not in states and any(tensor in op.input_tensors for op in new.values())

@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 from tvmlab.ir import BlockSymbol, Var
+from tvmlab.schedule.notes import MEANINGS
 from tvmlab.schedule.schedule import Schedule
 from tvmlab.te import Axis
 
@@ -45,11 +46,19 @@ def apply_marks(
         if loop is None:
             continue
         for name, value in mark.pragmas:
+            if name == "import_llvm":  # linked when the kernel is built
+                continue
             with telling("pragma", axis):
-                schedule.apply("annotate", loop, f"pragma_{name}", _plain(value))
+                _apply_pragma(schedule, loop, name, _plain(value))
     for name, value in _options(stage):
         with telling(name, None):
             schedule.apply(name, block, *value)
+
+
+def _apply_pragma(schedule: Schedule, loop: Var, name: str, value: Any) -> None:
+    """A pragma that lowering knows, or a note for whoever reads it."""
+    known = name in MEANINGS and MEANINGS[name].where != "block"
+    schedule.apply("pragma" if known else "annotate", loop, name, value)
 
 
 def apply_intrinsics(

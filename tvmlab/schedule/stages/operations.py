@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from tvmlab.ir import Expr, Load, Var, substitute, transform
 from tvmlab.support import InternalError
-from tvmlab.te import ComputeOp, ExternOp, Operation, PlaceholderOp, ScanOp, Tensor
+from tvmlab.te import ComputeOp, ExternOp, Operation, PlaceholderOp, Reducer, ScanOp, Tensor
 from tvmlab.te.tensor import add_outputs
 
 Formula = Callable[[Expr], Expr]
@@ -95,9 +95,19 @@ def map_formulas(op: ComputeOp, change: Formula) -> tuple[Expr, ...]:
     source = tuple(change(e) for e in first.source)
     where = change(first.where)
     init = tuple(change(e) for e in first.init)
+    reducer = first.reducer if first.reducer.simple else _changed(first.reducer, change)
     return tuple(
-        replace(first, source=source, where=where, init=init, value_index=n)
+        replace(first, reducer=reducer, source=source, where=where, init=init, value_index=n)
         for n in range(len(op.body))
+    )
+
+
+def _changed(reducer: Reducer, change: Formula) -> Reducer:
+    """A user's reducer, whose functions may speak of axes, with what they return changed."""
+    return replace(
+        reducer,
+        combine=lambda left, right: tuple(change(e) for e in reducer.combine(left, right)),
+        identity=lambda dtypes: tuple(change(e) for e in reducer.identity(dtypes)),
     )
 
 

@@ -18,7 +18,7 @@ from tvmlab.schedule.index import ProgramIndex, index_of
 from tvmlab.schedule.legality import vars_of
 from tvmlab.schedule.schedule import Schedule
 from tvmlab.support import ScheduleError, Span, UserError
-from tvmlab.te import Axis, Operation, PlaceholderOp, Range
+from tvmlab.te import Axis, Operation, PlaceholderOp, Range, ScanOp
 
 from .arguments import Handed, base_program, hand_out
 from .attach import Placed
@@ -78,6 +78,9 @@ def replay(
         if stage.attach_type is AttachType.INLINE and stage in done.blocks:
             with _Telling(stage, "compute_inline", None, stage.attach_span):
                 done.schedule.apply("compute_inline", done.blocks.pop(stage))
+    for stage in computed:
+        if isinstance(stage.op, ScanOp):
+            _find_time_loop(done, stage.op, stage_map)
     for stage in reversed(computed):
         if stage in done.blocks:
             _place(done, stage)
@@ -87,6 +90,17 @@ def replay(
         if stage in done.blocks:
             apply_intrinsics(done.schedule, stage, done.loops, _teller(stage))
     return done
+
+
+def _find_time_loop(
+    done: Replayed, scan: ScanOp, stage_map: Mapping[Operation, Stage]
+) -> None:
+    """The loop over the steps of a scan: the one that the updates' first variable is bound to."""
+    index = index_of(done.schedule.program)
+    update = index.blocks[done.blocks[stage_map[scan.update[0].op]]]
+    time = update.bindings[0]
+    done.loops[scan.scan_axis] = time if isinstance(time, Var) else None
+    done.ranges[scan.scan_axis] = Range(scan.scan_axis.min, scan.scan_axis.extent)
 
 
 def _place(done: Replayed, stage: Stage) -> None:
@@ -165,13 +179,22 @@ def _shape(done: Replayed, stage: Stage) -> None:
 
 
 def _split(done: Replayed, change: Split) -> None:
+    """Split a loop, unless one of the two would run once: then the other is the loop itself."""
     loop = done.loops.get(change.parent)
-    news: list[Var | None] = [None, None]
+    outer: Var | None = None
+    inner: Var | None = None
     if loop is not None:
-        factors = [None, change.factor] if change.factor is not None else [change.nparts, None]
-        news = [r.var for r in done.schedule.split(loop, factors)]
-    for axis, var in zip((change.outer, change.inner), news, strict=True):
-        _note(done, axis, var)
+        size = const_int(index_of(done.schedule.program).loops[loop].extent)
+        factor, nparts = change.factor, change.nparts
+        if nparts == 1 or (size is not None and factor is not None and factor >= size):
+            inner = loop
+        elif factor == 1 or (size is not None and nparts is not None and nparts >= size):
+            outer = loop
+        else:
+            refs = done.schedule.split(loop, [None, factor] if factor is not None else [nparts, None])
+            outer, inner = refs[0].var, refs[1].var
+    _note(done, change.outer, outer)
+    _note(done, change.inner, inner)
 
 
 def _fuse(done: Replayed, change: Fuse) -> None:

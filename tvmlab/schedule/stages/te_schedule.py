@@ -95,6 +95,27 @@ class TeSchedule:
         """
         return replay(self.stages, self._outputs, self.stage_map, args, name)
 
+    def missing(self, args: Sequence[Any]) -> list[Tensor]:
+        """The inputs and outputs that a list of arguments leaves out."""
+        states = {
+            t.op for s in self.stages if isinstance(s.op, ScanOp) for t in s.op.state_placeholder
+        }
+        wanted = [s.op for s in self.stages if isinstance(s.op, PlaceholderOp)]
+        wanted += [op for op in self.outputs if op not in wanted]
+        given = {self.stage_map.get(t.op) for t in args if isinstance(t, Tensor)}
+        return [
+            t
+            for op in wanted
+            if op not in states and self.stage_map[op] not in given
+            for t in op.outputs
+        ]
+
+    @property
+    def linked(self) -> list[str]:
+        """LLVM IR to link a kernel with: the values of `import_llvm` pragmas."""
+        marks = [mark for stage in self.stages for mark in stage.marks.values()]
+        return [v for mark in marks for name, v in mark.pragmas if name == "import_llvm"]
+
     def __repr__(self) -> str:
         return f"<te schedule of {', '.join(op.name for op in self._outputs)}>"
 

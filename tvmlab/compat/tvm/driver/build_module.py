@@ -31,7 +31,7 @@ def lower(
         raise refused("tvm.lower(binds=...)", "arguments are row-major arrays; leave binds out")
     if isinstance(inp, IRModule):
         return inp
-    program = inp.program if isinstance(inp, PrimFunc) else program_of(inp, _tensors(args), name)
+    program = inp.program if isinstance(inp, PrimFunc) else _shown(inp, args, name)
     loops = lower_program(program, simple_mode=True)
     return loops if simple_mode else IRModule({name: PrimFunc(loops.program, program)})
 
@@ -87,6 +87,14 @@ def _functions(inputs: Any, args: Sequence[Any] | None, name: str) -> dict[str, 
     if isinstance(inputs, Loops):
         return {name: inputs.program}
     return {name: program_of(inputs, _tensors(args), name)}
+
+
+def _shown(inp: Any, args: Sequence[Any] | None, name: str) -> Program:
+    """The program of a schedule to look at; what the arguments leave out stands at their end."""
+    given = _tensors(args)
+    if given is not None and isinstance(inp, TeSchedule):
+        given += inp.missing(given)
+    return program_of(inp, given, name)
 
 
 def _tensors(args: Sequence[Any] | None) -> list[Any] | None:

@@ -10,14 +10,15 @@ from tvmlab import te as _te
 from tvmlab.compat.tvm.missing import missing
 from tvmlab.compat.tvm.mixing import converted, old_index
 from tvmlab.compat.tvm.tir.build import all, any, if_then_else
+from tvmlab.compat.tvm.transform import PassContext
 from tvmlab.ir import Expr, Var
 from tvmlab.ir.mixed import mixing
-from tvmlab.support import INDEX, DType
+from tvmlab.support import INDEX, DType, TypeMismatch
 from tvmlab.te import *  # noqa: F403
 from tvmlab.te import ThreadAxis as IterVar
-from tvmlab.te import create_schedule
 
 from . import operation, schedule, tensor
+from .bounded import bounded
 
 _missing = missing(
     "tvm.te",
@@ -64,9 +65,9 @@ def compute(
 
     def formula(*indices: Any) -> Any:
         result = fcompute(*indices)
-        if isinstance(result, tuple | list):
-            return tuple(old_index(r) for r in result)  # pyright: ignore
-        return old_index(result)
+        many = result if isinstance(result, tuple | list) else (result,)
+        values = tuple(bounded(old_index(r), indices) for r in many)  # pyright: ignore
+        return values if isinstance(result, tuple | list) else values[0]
 
     formula.__signature__ = inspect.signature(fcompute)  # pyright: ignore[reportFunctionMemberAccess]
     with mixing(converted):
@@ -111,15 +112,13 @@ def comm_reducer(
 
     made = _te.comm_reducer(combine, fidentity, name)
 
-    def reduce(
-        value: Any, axis: Any = None, where: Any = None, init: Any = None, *more: Any
-    ) -> Any:
+    def reduce(value: Any, *more: Any, **named: Any) -> Any:
         given = (
             tuple(old_index(v) for v in value)
             if isinstance(value, tuple | list)
             else old_index(value)
         )
-        return made(given, axis, where, init, *more)
+        return made(given, *more, **named)
 
     reduce.reducer = made  # pyright: ignore[reportFunctionMemberAccess]
     return reduce
@@ -131,9 +130,34 @@ def extern(*args: Any, **options: Any) -> Any:
         return _te.extern(*args, **options)
 
 
-def scan(*args: Any, **options: Any) -> Any:
+def scan(init: Any, update: Any, state_placeholder: Any, inputs: Any = None, **options: Any) -> Any:
     """States that follow from their earlier values, step by step."""
-    return _te.scan(*args, **options)
+    if inputs is not None and not isinstance(inputs, list | tuple):
+        inputs = [inputs]
+    options.pop("attrs", None)
+    return _te.scan(init, update, state_placeholder, inputs or (), **options)
+
+
+def create_schedule(ops: Any) -> Any:
+    """A schedule; it keeps a record of its steps if the pass context asks for one."""
+    s = _te.create_schedule(ops)
+    keep = PassContext.current().config.get("te.keep_schedule_record", False)
+    s.schedule_record = s.primitive_record if keep else []
+    return s
+
+
+class tag_scope(_te.tag_scope):  # noqa: N801 - TVM's name
+    """A tag for the computes made inside a `with` block, or in a function that it decorates."""
+
+    def __enter__(self) -> Any:
+        try:
+            return super().__enter__()
+        except TypeMismatch as error:
+            raise NestedTagError(error.message, hint=error.hint) from error
+
+
+class NestedTagError(TypeMismatch, ValueError):
+    """A tag scope inside another one."""
 
 
 def _shape(shape: Any) -> tuple[Any, ...]:
