@@ -138,6 +138,10 @@ class Expr:
     def __ge__(self, other: ExprLike) -> Expr:
         return compare("ge", self, other)
 
+    def equal(self, other: ExprLike) -> Expr:
+        """The condition that both are equal; `==` compares the objects."""
+        return eq(self, other)
+
     def __bool__(self) -> bool:
         raise TypeMismatch(
             "a tensor-program condition has no truth value while the program is being written",

@@ -29,7 +29,6 @@ from .device import cl, context, cpu, cuda, device, gpu, metal, opencl, rocm, vu
 from .driver import build, lower
 from .error import TVMError
 from .ir import IRModule
-from .manners import adopt
 from .missing import missing
 from .registry import get_global_func, register_func
 from .runtime import convert
@@ -45,8 +44,6 @@ __all__ = [
     "metal", "nd", "ndarray", "opencl", "register_func", "rocm", "runtime", "target", "te",
     "testing", "tir", "topi", "transform", "vulkan",
 ]  # fmt: skip
-
-adopt()
 
 _missing = missing(
     "tvm",

@@ -191,7 +191,8 @@ def _split(done: Replayed, change: Split) -> None:
         elif factor == 1 or (size is not None and nparts is not None and nparts >= size):
             outer = loop
         else:
-            refs = done.schedule.split(loop, [None, factor] if factor is not None else [nparts, None])
+            factors = [None, factor] if factor is not None else [nparts, None]
+            refs = done.schedule.split(loop, factors)
             outer, inner = refs[0].var, refs[1].var
     _note(done, change.outer, outer)
     _note(done, change.inner, inner)

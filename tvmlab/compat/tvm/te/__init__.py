@@ -19,6 +19,7 @@ from tvmlab.te import ThreadAxis as IterVar
 
 from . import operation, schedule, tensor
 from .bounded import bounded
+from .tensors import adopted
 
 _missing = missing(
     "tvm.te",
@@ -42,7 +43,7 @@ size_var = var
 
 def placeholder(shape: Any, dtype: DType | str | None = None, name: str = "placeholder") -> Any:
     """An input tensor."""
-    return _te.placeholder(_shape(shape), dtype or "float32", name)
+    return adopted(_te.placeholder(_shape(shape), dtype or "float32", name))
 
 
 def compute(
@@ -71,7 +72,7 @@ def compute(
 
     formula.__signature__ = inspect.signature(fcompute)  # pyright: ignore[reportFunctionMemberAccess]
     with mixing(converted):
-        return _te.compute(_shape(shape), formula, name, tag, **options)
+        return adopted(_te.compute(_shape(shape), formula, name, tag, **options))
 
 
 def compute_of_tensors(
@@ -127,7 +128,7 @@ def comm_reducer(
 def extern(*args: Any, **options: Any) -> Any:
     """Outputs written by outside code."""
     with mixing(converted):
-        return _te.extern(*args, **options)
+        return adopted(_te.extern(*args, **options))
 
 
 def scan(init: Any, update: Any, state_placeholder: Any, inputs: Any = None, **options: Any) -> Any:
@@ -135,7 +136,7 @@ def scan(init: Any, update: Any, state_placeholder: Any, inputs: Any = None, **o
     if inputs is not None and not isinstance(inputs, list | tuple):
         inputs = [inputs]
     options.pop("attrs", None)
-    return _te.scan(init, update, state_placeholder, inputs or (), **options)
+    return adopted(_te.scan(init, update, state_placeholder, inputs or (), **options))
 
 
 def create_schedule(ops: Any) -> Any:

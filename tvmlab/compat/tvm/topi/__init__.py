@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+from types import FunctionType
 from typing import Any
 
 from tvmlab import topi as _topi
 from tvmlab.compat.tvm.missing import missing
-from tvmlab.topi import *  # noqa: F403
-from tvmlab.topi import add, tag
+from tvmlab.compat.tvm.te.tensors import returns_old
+from tvmlab.topi import tag
 
 from . import generic, nn, testing, util, utils, x86
 
-__all__ = ["generic", "nn", "tag", "testing", "util", "utils", "x86"]
+__all__ = ["broadcast_add", "generic", "nn", "tag", "testing", "util", "utils", "x86"]
 
-broadcast_add = add
+broadcast_add = returns_old(_topi.add)
 
 _missing = missing("tvm.topi")
+_operators = {
+    name: returns_old(found)
+    for name in _topi.__all__
+    if isinstance(found := getattr(_topi, name), FunctionType)
+}
 
 
 def __getattr__(name: str) -> Any:
-    found = getattr(_topi, name, None)
-    return _missing(name) if found is None else found
+    return _operators[name] if name in _operators else _missing(name)

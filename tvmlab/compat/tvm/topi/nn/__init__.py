@@ -6,8 +6,8 @@ from typing import Any
 
 from tvmlab import topi as _topi
 from tvmlab.compat.tvm.missing import missing
+from tvmlab.compat.tvm.te.tensors import returns_old
 from tvmlab.te import Tensor
-from tvmlab.topi import batch_norm, bias_add, dense, flatten, leaky_relu, log_softmax, relu, softmax
 
 from . import pooling
 from .pooling import pool, pool2d
@@ -20,7 +20,12 @@ __all__ = [
 
 __getattr__ = missing("tvm.topi.nn")
 
+batch_norm, bias_add, dense = map(returns_old, (_topi.batch_norm, _topi.bias_add, _topi.dense))
+flatten, relu, leaky_relu = map(returns_old, (_topi.flatten, _topi.relu, _topi.leaky_relu))
+softmax, log_softmax = map(returns_old, (_topi.softmax, _topi.log_softmax))
 
+
+@returns_old
 def conv2d_nchw(
     Input: Tensor,
     Filter: Tensor,
@@ -33,6 +38,7 @@ def conv2d_nchw(
     return _topi.conv2d(Input, Filter, stride, padding, dilation, "NCHW", out_dtype)
 
 
+@returns_old
 def conv2d_nhwc(
     Input: Tensor,
     Filter: Tensor,
@@ -45,6 +51,7 @@ def conv2d_nhwc(
     return _topi.conv2d(Input, Filter, stride, padding, dilation, "NHWC", out_dtype)
 
 
+@returns_old
 def conv2d_hwcn(
     Input: Tensor,
     Filter: Tensor,
@@ -57,6 +64,7 @@ def conv2d_hwcn(
     return _topi.conv2d(Input, Filter, stride, padding, dilation, "HWCN", out_dtype)
 
 
+@returns_old
 def depthwise_conv2d_nchw(
     Input: Tensor,
     Filter: Tensor,
@@ -70,6 +78,7 @@ def depthwise_conv2d_nchw(
     return _topi.depthwise_conv2d(Input, Filter, stride, padding, dilation)
 
 
+@returns_old
 def pad(
     data: Tensor,
     pad_before: Any,

@@ -6,11 +6,13 @@ from typing import Any
 
 from tvmlab import topi as _topi
 from tvmlab.compat.tvm.missing import missing
+from tvmlab.compat.tvm.te.tensors import returns_old
 from tvmlab.te import Tensor
 
 __getattr__ = missing("tvm.topi.nn.pooling")
 
 
+@returns_old
 def pool(
     data: Tensor,
     kernel: Any,
@@ -26,6 +28,7 @@ def pool(
     return _topi.pool2d(data, kernel, stride, padding, pool_type, layout, count_include_pad)
 
 
+@returns_old
 def pool2d(
     data: Tensor,
     kernel: Any,
