@@ -68,7 +68,7 @@ def _arguments(action: Action, rng: np.random.Generator) -> dict[str, Any]:
             args[spec.name] = int(rng.integers(0, 6))
         if spec.name in ("points",) and rng.integers(2):
             args[spec.name] = sorted({int(n) for n in rng.integers(1, 8, size=rng.integers(1, 3))})
-        if spec.name == "value" and args.get("key") == "auto_unroll_max_step":
+        if spec.kind == "value" and args.get("key") == "auto_unroll_max_step":
             args["value"] = int(rng.integers(20))
         if spec.name == "stages":
             count = len(action.args["stages"])

@@ -16,6 +16,7 @@ from typing import Any, cast
 
 from tvmlab.arith import Bounds, prove, simplify
 from tvmlab.ir import (
+    Alloc,
     Expr,
     For,
     Invoke,
@@ -33,6 +34,7 @@ from tvmlab.ir import (
     minimum,
     seq,
     substitute,
+    walk,
     with_body,
 )
 
@@ -68,8 +70,10 @@ def _visit(node: Any, env: Bounds) -> Any:
 
 def _lines(loop: For, name: str, ahead: int, env: Bounds) -> list[Stmt]:
     """The prefetches of one buffer, as loops over the lines of its part."""
+    own = {n.buffer for n in walk(loop.body) if isinstance(n, Alloc)}
     named = [a for a in accesses_in(loop.body) if a.buffer.name == name and not a.is_store]
-    if not named:
+    if not named or named[0].buffer in own:
+        # What an iteration makes for itself is not in memory before.
         return []
     buffer = named[0].buffer
     reads = [a for a in accesses_of(loop.body, buffer) if not a.is_store]

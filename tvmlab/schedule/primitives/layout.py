@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 from tvmlab.arith import (
     Bounds,
@@ -13,6 +13,7 @@ from tvmlab.arith import (
     simplify,
 )
 from tvmlab.ir import (
+    Attribute,
     Block,
     BlockSymbol,
     Buffer,
@@ -45,7 +46,7 @@ from tvmlab.schedule.layouts import (
     own_loops,
 )
 from tvmlab.schedule.legality import sole_writer
-from tvmlab.schedule.notes import PARTIAL, with_note
+from tvmlab.schedule.notes import ALIGN, PARTIAL, with_note
 from tvmlab.schedule.registry import Applied, ParamSpec, primitive
 from tvmlab.schedule.rewrite import remake_block, replace_stmts
 from tvmlab.schedule.verdict import RefusedError, refuse, unsure
@@ -151,9 +152,7 @@ def _require_touched(index: ProgramIndex, block: Block, buffer: Buffer, signatur
                 subject=block.symbol,
             )
     for other in index.blocks.values():
-        if any(
-            key == "storage_align" and _aligns(value, buffer) for key, value in other.annotations
-        ):
+        if any(key == ALIGN and _aligns(value, buffer) for key, value in other.annotations):
             raise refuse(
                 "transform_layout.aligned",
                 f"cannot lay out {buffer.name}: storage_align has set the distance of its rows "
@@ -163,8 +162,8 @@ def _require_touched(index: ProgramIndex, block: Block, buffer: Buffer, signatur
 
 
 def _aligns(value: object, buffer: Buffer) -> bool:
-    rows = value if isinstance(value, tuple) else ()
-    return any(isinstance(row, tuple) and row[:1] == (buffer.name,) for row in rows)  # pyright: ignore[reportUnknownVariableType]
+    rows = cast("tuple[tuple[Attribute, ...], ...]", value)
+    return any(row[0] == buffer.name for row in rows)
 
 
 def _relaid(block: Block, old: Buffer, new: Buffer, layout: Layout) -> Block:
