@@ -5,6 +5,7 @@
 
 from .options import LowerOptions, VectorUnit
 from .pipeline import PIPELINE, Lowered, Pass, PassRecord, Setting, lower
+from .storage_report import StorageReport, StorageUse, storage_report
 
 __all__ = [
     "PIPELINE",
@@ -13,6 +14,9 @@ __all__ = [
     "Pass",
     "PassRecord",
     "Setting",
+    "StorageReport",
+    "StorageUse",
     "VectorUnit",
     "lower",
+    "storage_report",
 ]

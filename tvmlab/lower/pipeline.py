@@ -40,6 +40,7 @@ from .place_allocations import place_allocations
 from .promote_registers import promote_registers
 from .reduce_across_threads import reduce_across_threads
 from .separate_init import separate_init
+from .share_storage import share_storage
 from .simplify_program import simplify_program
 from .unify_threads import unify_threads
 from .unroll_loops import unroll_loops
@@ -218,6 +219,11 @@ PIPELINE: tuple[Pass, ...] = (
         "accumulate_in_registers",
         "what a loop updates in every round should not go through memory each time",
         lambda p, s: accumulate_in_registers(p) if s.options.promote else p,
+    ),
+    Pass(
+        "share_storage",
+        "intermediates that are not in use at the same time need not lie apart",
+        lambda p, _: share_storage(p),
     ),
 )
 """All passes in order, with the reason for each."""
