@@ -15,15 +15,26 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from tvmlab.ir import Block, BlockSymbol, Buffer, For, Program
+from tvmlab.arith import Bounds, linear_form
+from tvmlab.ir import (
+    Block,
+    BlockSymbol,
+    Buffer,
+    For,
+    Load,
+    Program,
+    Store,
+    Var,
+    const_int,
+    uses_var,
+)
 
-from .coverage import completing_writers
 from .dependence import find_overlap
 from .index import ProgramIndex, index_of
-from .kinds import block_kind
+from .kinds import block_kind, reducer_of
 from .legality import binding_vars, verb
 from .verdict import refuse, unsure
-from .windows import covers
+from .windows import Span, covers, touched_window
 
 _KNOWN: WeakKeyDictionary[ProgramIndex, dict[object, bool]] = WeakKeyDictionary()
 
@@ -47,22 +58,27 @@ def flows_within(index: ProgramIndex, loop: For, buffer: Buffer) -> bool:
         return False
     if any(w not in readers for w in writers[1:]):
         return False  # Two blocks set elements anew: which one comes last may matter.
-    return all(
-        _fed(index, reader, writer, buffer)
-        for reader in readers
-        for writer in completing_writers(index, reader, writers)
-    )
+    return all(_fed(index, reader, writers, buffer) for reader in readers)
 
 
-def _fed(index: ProgramIndex, reader: Block, writer: Block, buffer: Buffer) -> bool:
-    """Whether a block reads finished values of a writer, written in the same iteration."""
+def _fed(index: ProgramIndex, reader: Block, writers: Sequence[Block], buffer: Buffer) -> bool:
+    """Whether a block only reads what was written before it in the same iteration.
+
+    It is enough that one block has written all of it by then: what others wrote in iterations
+    before is gone. Updates by the same operation do not count, their order is free.
+    """
+    own = reducer_of(reader) if reader in writers else None
+    others = [w for w in writers if w is not reader and (own is None or reducer_of(w) != own)]
+    if not others:
+        return True
+    return any(_provides(index, writer, reader, buffer) for writer in reversed(others))
+
+
+def _provides(index: ProgramIndex, writer: Block, reader: Block, buffer: Buffer) -> bool:
     if index.position[writer] > index.position[reader]:
         return False
     shared = {loop.var for loop in index.common_loops(reader, writer)}
-    summing = binding_vars(writer, "reduce")
-    if reader in index.writers.get(buffer, []):
-        summing |= binding_vars(reader, "reduce")
-    return not (shared & summing) and covers(index, writer, reader, buffer)
+    return not shared & binding_vars(writer, "reduce") and covers(index, writer, reader, buffer)
 
 
 def _written(index: ProgramIndex, blocks: Sequence[Block]) -> list[Buffer]:
@@ -114,3 +130,32 @@ def _settled(index: ProgramIndex, writer: Block, reader: Block, buffer: Buffer) 
         return True
     ordinary = block_kind(writer) != "opaque"
     return ordinary and not shared & binding_vars(writer, "reduce")
+
+
+def moves_apart(index: ProgramIndex, loop: For, buffer: Buffer) -> bool:
+    """Whether what is touched of a buffer moves on by its own length with each iteration.
+
+    Shown by one dimension, for all blocks under the loop at once: cheap, and enough for tiles.
+    """
+    windows: list[list[Span]] = []
+    for kind, users in ((Store, index.writers), (Load, index.readers)):
+        blocks = [b for b in users.get(buffer, []) if index.is_under(b, loop)]
+        if blocks:
+            windows.append(touched_window(index, blocks, buffer, kind, loop))
+    env = index.bounds_around(loop).bind_loop(loop.var, loop.extent)
+    return any(_spans_apart(spans, loop.var, env) for spans in zip(*windows, strict=True))
+
+
+def _spans_apart(spans: Sequence[Span], var: Var, env: Bounds) -> bool:
+    base = linear_form(spans[0].min, env)
+    low, high = 0, 0
+    for span in spans:
+        offset = linear_form(span.min, env).minus(base)
+        extent = const_int(span.extent)
+        if offset.terms or extent is None:
+            return False
+        low, high = min(low, offset.const), max(high, offset.const + extent)
+    others = [atom for atom in base.terms if atom is not var]
+    return abs(base.terms.get(var, 0)) >= high - low and not any(
+        uses_var(atom, {var}) for atom in others
+    )

@@ -74,7 +74,7 @@ def find_conflict(
     free_sums: bool,
     skip: Iterable[Buffer] = (),
 ) -> Conflict | None:
-    """The first conflict between iterations of blocks in the given relations, None if none.
+    """A conflict between iterations of blocks in the given relations, a sure one if there is one.
 
     Parameters
     ----------
@@ -95,8 +95,9 @@ def find_conflict(
             if not _matters(one, other, free_sums):
                 continue
             found = _ask(one, other, orders, facts)
-            if found is not None and (worst is None or _before(found, worst)):
-                worst = found
+            if found is not None and found.certainty == "sure":
+                return found
+            worst = worst or found
     return worst
 
 
@@ -111,8 +112,9 @@ def find_overlap(
     for one, other in itertools.product(reads, writes):
         if one.access.buffer is buffer and other.access.buffer is buffer:
             conflict = _ask(one, other, [{}], facts)
-            if conflict is not None and (found is None or _before(conflict, found)):
-                found = conflict
+            if conflict is not None and conflict.certainty == "sure":
+                return conflict
+            found = found or conflict
     return found
 
 
@@ -134,17 +136,6 @@ def _ask(
     witness = _witness(one, other, clash)
     certainty = "sure" if clash.exact else "possible"
     return Conflict(certainty, one.block, other.block, one.access.buffer, witness)
-
-
-_RANK: dict[Certainty, int] = {"sure": 0, "too long": 1, "possible": 2}
-
-
-def _before(a: Conflict, b: Conflict) -> bool:
-    """Whether a conflict tells more: sure ones first, then those with the smaller numbers."""
-    x, y = _RANK[a.certainty], _RANK[b.certainty]
-    if x != y or a.witness is None or b.witness is None:
-        return x < y
-    return a.witness.rank < b.witness.rank
 
 
 def _witness(one: BlockAccess, other: BlockAccess, clash: Clash) -> Witness:

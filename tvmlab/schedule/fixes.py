@@ -8,21 +8,24 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 
-from tvmlab.ir import Block, For, Var, const_int
+from tvmlab.ir import Block, For, Var
 
 from .index import ProgramIndex
 from .legality import binding_vars, verb
 from .registry import PRIMITIVES
 from .verdict import Fix
+from .witness import Witness
 
 LANES = (16, 8, 4, 2)
 SKEWS = (1, 2)
+MAX_LOOPS = 4
+"""Other loops that are tried: each costs a question."""
 
 
 def side_by_side_fixes(
-    index: ProgramIndex, loop: For, block: Block, primitive: str
+    index: ProgramIndex, loop: For, block: Block, primitive: str, witness: Witness
 ) -> tuple[Fix, ...]:
-    """For a loop whose iterations cannot run side by side."""
+    """For a loop whose iterations cannot run side by side, as a witness shows."""
     if primitive not in ("parallel", "vectorize"):
         return ()
     proposals = [
@@ -31,7 +34,7 @@ def side_by_side_fixes(
         *_wavefronts(index, loop, primitive),
     ]
     if primitive == "vectorize":
-        proposals += _shorter_vectors(loop)
+        proposals += _shorter_vectors(loop, witness)
     return tuple(proposals)
 
 
@@ -62,9 +65,8 @@ def _other_loops(index: ProgramIndex, loop: For, block: Block, primitive: str) -
     spatial = binding_vars(block, "spatial")
     around = index.loops_around(block)
     ordered = around[::-1] if primitive == "vectorize" else around
-    for other in ordered:
-        if other.kind != "serial" or other is loop:
-            continue
+    usable = [lp for lp in ordered if lp.kind == "serial" and lp is not loop]
+    for other in usable[:MAX_LOOPS]:
         why = ", which is a spatial loop" if other.var in spatial else ""
         title = f"{verb(primitive)} {other.var.name} instead{why}"
         yield Fix(title, ((primitive, {"loop": other.var}),), "other loop")
@@ -106,12 +108,13 @@ def _neighbors(index: ProgramIndex, loop: For) -> Iterator[tuple[For, For]]:
         yield parent, loop
 
 
-def _shorter_vectors(loop: For) -> Iterator[Fix]:
-    extent = const_int(loop.extent)
+def _shorter_vectors(loop: For, witness: Witness) -> Iterator[Fix]:
+    """Vectors that end before the next iteration which clashes with the first."""
+    name = loop.var.name
+    distance = witness.second.loops.get(name, 0) - witness.first.loops.get(name, 0)
     for lanes in LANES:
-        if extent is not None and lanes >= extent:
-            continue
-        yield split_fix(loop.var, lanes, "vectorize")
+        if lanes <= distance:
+            yield split_fix(loop.var, lanes, "vectorize")
 
 
 def split_fix(loop: Var, factor: int, primitive: str) -> Fix:

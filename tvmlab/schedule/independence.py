@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from tvmlab.ir import Block, Buffer, For, Program, const_int
 
 from .assumptions import INDEPENDENT, is_assumed
-from .dataflow import flows_within, is_dataflow
+from .dataflow import flows_within, is_dataflow, moves_apart
 from .dependence import Conflict, find_conflict, side_by_side
 from .fixes import side_by_side_fixes
 from .index import ProgramIndex, index_of
@@ -144,13 +144,9 @@ class _Asked:
     def require_no_conflict(self, blocks: Sequence[Block]) -> None:
         """The exact rule: no element is written in one iteration and touched in another."""
         index, loop = self.index, self.loop
-        private = [
-            b
-            for b in (index.program.allocs if self.private_copies else ())
-            if is_private(index, b, loop) and flows_within(index, loop, b)
-        ]
+        safe = [b for b in index.program.buffers if self._is_safe(b)]
         orders = side_by_side(index, loop)
-        conflict = find_conflict(index, blocks, orders, free_sums=False, skip=private)
+        conflict = find_conflict(index, blocks, orders, free_sums=False, skip=safe)
         if conflict is None:
             return
         name = loop.var.name
@@ -163,7 +159,7 @@ class _Asked:
                 f"{self.subject}: its iterations need each other's values or overwrite them, so "
                 f"they must run one after another",
                 witness=conflict.witness,
-                fixes=self._fixes(conflict.first),
+                fixes=self._fixes(conflict.first, conflict.witness),
                 subject=loop.var,
             )
         raise unsure(
@@ -175,6 +171,14 @@ class _Asked:
             subject=loop.var,
         )
 
+    def _is_safe(self, buffer: Buffer) -> bool:
+        """Whether iterations cannot meet in a buffer, seen without looking at single accesses."""
+        index, loop = self.index, self.loop
+        if not any(index.is_under(w, loop) for w in index.writers.get(buffer, [])):
+            return True
+        private = self.private_copies and is_private(index, buffer, loop)
+        return (private and flows_within(index, loop, buffer)) or moves_apart(index, loop, buffer)
+
     def _race(self, block: Block, witness: Witness) -> RefusedError:
         if self.primitive == "parallel":
             clash = "run side by side"
@@ -185,7 +189,7 @@ class _Asked:
             f"{self.subject}: it is a reduction loop of block {block.name}, so two of its "
             f"iterations add into the same element and must not {clash}",
             witness=witness,
-            fixes=self._fixes(block),
+            fixes=self._fixes(block, witness),
             subject=self.loop.var,
         )
 
@@ -196,10 +200,10 @@ class _Asked:
         second = Iteration(block.name, {**loops, self.loop.var.name: 1})
         return Witness(first, second, store.buffer.name, (0,) * len(store.indices), "update")
 
-    def _fixes(self, block: Block) -> tuple[Fix, ...]:
+    def _fixes(self, block: Block, witness: Witness) -> tuple[Fix, ...]:
         if not self.look_for_fixes:
             return ()
-        return side_by_side_fixes(self.index, self.loop, block, self.primitive)
+        return side_by_side_fixes(self.index, self.loop, block, self.primitive, witness)
 
 
 def _blocks_text(conflict: Conflict) -> str:

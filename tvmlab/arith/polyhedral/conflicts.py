@@ -9,9 +9,11 @@ iteration writes A[1], the second reads it.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
+from weakref import WeakKeyDictionary
 
 from tvmlab.ir import Buffer, Expr, Var
 
@@ -34,7 +36,7 @@ Order: TypeAlias = Mapping[Var, Relation]
 """How the loops of the first iteration stand to the same loops of the second."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Access:
     """What one access touches: an element for each iteration of the loops around it.
 
@@ -111,89 +113,99 @@ def find_clash(
     return best
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _Side:
-    """One of the two accesses as cases over the variables of the system."""
+    """An access as cases over the variables of a system: those of the first or second iteration."""
 
-    names: Mapping[Var, Hashable]
-    parts: list[Sequence[Conjunction]]
-    indices: list[list[Case] | None]
+    label: str
+    parts: tuple[Sequence[Conjunction], ...]
+    indices: tuple[Sequence[Case] | None, ...]
     exact: bool
+
+    @staticmethod
+    def of(access: Access, label: str) -> _Side:
+        inside = {v for v, _ in access.loops}
+        translator = Translator(lambda v: (label, v) if v in inside else _size(v))
+        limits = [limit for v, extent in access.loops for limit in (v >= 0, v < extent)]
+        parts, exact = _linear_parts([*limits, *access.conditions], translator)
+        indices = [_cases_or_none(index, translator) for index in access.indices]
+        return _Side(label, tuple(parts), tuple(indices), exact and None not in indices)
+
+    def var(self, var: Var) -> Form:
+        return Form({(self.label, var): 1})
+
+
+_SIDES: WeakKeyDictionary[Access, dict[str, _Side]] = WeakKeyDictionary()
+
+
+def _side(access: Access, label: str) -> _Side:
+    """The side of an access, made once: the same accesses are asked about again and again."""
+    known = _SIDES.setdefault(access, {})
+    if label not in known:
+        known[label] = _Side.of(access, label)
+    return known[label]
+
+
+def _size(var: Var) -> Hashable:
+    if not var.dtype.is_int or var.dtype.lanes != 1:
+        raise NotLinearError
+    return ("size", var)
+
+
+def _cases_or_none(index: Expr, translator: Translator) -> Sequence[Case] | None:
+    try:
+        return translator.cases(index)
+    except NotLinearError:
+        return None
 
 
 class _Question:
     def __init__(self, first: Access, second: Access, order: Order, facts: Sequence[Expr]) -> None:
         self.accesses = first, second
         self.order = order
-        self.shared: dict[Var, Hashable] = {
-            v: ("both", v) for v, relation in order.items() if relation == "="
-        }
-        self.sizes: dict[Var, Hashable] = {}
-        self.sides = self._side(first, "first"), self._side(second, "second")
-        self.facts = _linear_parts(facts, Translator(self._size))[0]
+        self.one, self.other = _side(first, "first"), _side(second, "second")
+        self.facts = _linear_parts(facts, Translator(_size))[0] if facts else []
 
     def answer(self) -> Clash | None:
-        one, other = self.sides
-        meeting = [
-            [(a.form.plus(b.form, -1), (*a.given, *b.given)) for a in x for b in y]
+        one, other = self.one, self.other
+        meeting: list[Sequence[Conjunction]] = [
+            [
+                (*a.given, *b.given, Constraint(a.form.plus(b.form, -1), equal=True))
+                for a, b in itertools.product(x, y)
+            ]
             for x, y in zip(one.indices, other.indices, strict=True)
             if x is not None and y is not None
         ]
-        equalities: list[Sequence[Conjunction]] = [
-            [(*given, Constraint(form, equal=True)) for form, given in cases] for cases in meeting
-        ]
-        parts = [*self._orders(), *self.facts, *one.parts, *other.parts, *equalities]
+        orders = [[(self._ordered(v, relation),)] for v, relation in self.order.items()]
+        parts = [*orders, *self.facts, *one.parts, *other.parts, *meeting]
         point = _Search(self._variables).smallest(parts)
-        return None if point is None else self._clash(point, one.exact and other.exact)
+        return None if point is None else self._clash(point)
 
-    def _orders(self) -> list[Sequence[Conjunction]]:
-        return [[(self._ordered(v, r),)] for v, r in self.order.items() if r != "="]
-
-    def _ordered(self, var: Var, relation: str) -> Constraint:
-        one, other = (Form({side.names[var]: 1}) for side in self.sides)
+    def _ordered(self, var: Var, relation: Relation) -> Constraint:
+        one, other = self.one.var(var), self.other.var(var)
         small, large = (one, other) if relation == "<" else (other, one)
-        return Constraint(large.plus(small, -1).shift(-1))
-
-    def _side(self, access: Access, label: str) -> _Side:
-        names = {v: self.shared.get(v, (label, v)) for v, _ in access.loops}
-
-        def name(var: Var) -> Hashable:
-            return names[var] if var in names else self._size(var)
-
-        translator = Translator(name)
-        limits = [limit for v, extent in access.loops for limit in (v >= 0, v < extent)]
-        parts, exact = _linear_parts([*limits, *access.conditions], translator)
-        indices: list[list[Case] | None] = []
-        for index in access.indices:
-            try:
-                indices.append(translator.cases(index))
-            except NotLinearError:
-                indices.append(None)
-                exact = False
-        return _Side(names, parts, indices, exact)
-
-    def _size(self, var: Var) -> Hashable:
-        if not var.dtype.is_int or var.dtype.lanes != 1:
-            raise NotLinearError
-        return self.sizes.setdefault(var, ("size", var))
+        gap = large.plus(small, -1)
+        return Constraint(gap, equal=True) if relation == "=" else Constraint(gap.shift(-1))
 
     def _variables(self, constraints: Sequence[Constraint]) -> list[Hashable]:
         """In the order in which they are made small: sizes, the first iteration, the second."""
-        one, other = self.sides
-        wanted = [*self.sizes.values(), *one.names.values(), *other.names.values()]
-        return list(dict.fromkeys([*wanted, *variables_of(constraints)]))
+        first, second = self.accesses
+        found = variables_of(constraints)
+        sizes = [v for v in found if isinstance(v, tuple) and v[0] == "size"]
+        loops = [("first", v) for v, _ in first.loops] + [("second", v) for v, _ in second.loops]
+        return list(dict.fromkeys([*sizes, *loops, *found]))
 
-    def _clash(self, point: Mapping[Hashable, int], exact: bool) -> Clash:
-        one, other = self.sides
+    def _clash(self, point: Mapping[Hashable, int]) -> Clash:
+        first, second = self.accesses
         return Clash(
-            {v: point[name] for v, name in one.names.items()},
-            {v: point[name] for v, name in other.names.items()},
+            {v: point["first", v] for v, _ in first.loops},
+            {v: point["second", v] for v, _ in second.loops},
             tuple(
                 _cell(x, point) if x is not None else _cell(y, point) if y is not None else None
-                for x, y in zip(one.indices, other.indices, strict=True)
+                for x, y in zip(self.one.indices, self.other.indices, strict=True)
             ),
-            {v: point[name] for v, name in self.sizes.items()},
-            exact,
+            {v[1]: n for v, n in point.items() if isinstance(v, tuple) and v[0] == "size"},
+            self.one.exact and self.other.exact,
         )
 
 
