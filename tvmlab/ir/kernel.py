@@ -12,11 +12,15 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from tvmlab.support import ParseError, UserError
 
 from .expr import Scalar
+from .folding_tree import fold
 from .parser import parse
 from .program import Program
+from .traverse import with_body
 from .verify import verify
 
 
@@ -25,6 +29,14 @@ def kernel(function: Callable[..., Any]) -> Program:
 
     Numbers known where the function stands (such as a global `N = 64`) may be used by name. Types
     of parameters are written in quotes, or plainly under `from __future__ import annotations`.
+    Blocks are optional: a `Schedule` of plain loops puts each statement into one. So what no tensor
+    expression states can be written and scheduled: stencils in place, prefix sums, triangles.
+
+    >>> @kernel
+    ... def prefix(A: "float32[64]", S: "float32[64]"):
+    ...     S[0] = A[0]
+    ...     for i in range(1, 64):
+    ...         S[i] = S[i - 1] + A[i]
 
     Raises
     ------
@@ -44,6 +56,7 @@ def kernel(function: Callable[..., Any]) -> Program:
     program = parse(
         text, file=code.co_filename, first_line=code.co_firstlineno, constants=_numbers(function)
     )
+    program = with_body(program, fold(program.body))
     verify(program, error=UserError)
     return program
 
@@ -53,4 +66,9 @@ def _numbers(function: Callable[..., Any]) -> dict[str, Scalar]:
     cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
     around: dict[str, Any] = {name: cell.cell_contents for name, cell in cells}
     known = {**function.__globals__, **around}
-    return {name: v for name, v in known.items() if isinstance(v, (int, float))}
+    found: dict[str, Scalar] = {}
+    for name, value in known.items():
+        number: Any = value.item() if isinstance(value, np.generic) else value
+        if isinstance(number, (int, float)):
+            found[name] = number
+    return found

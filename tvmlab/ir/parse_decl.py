@@ -10,6 +10,7 @@ from tvmlab.support import DType, TypeMismatch
 
 from .buffer import Region
 from .expr import SCOPES, Buffer, Expr, Var, is_scope
+from .folding_tree import fold
 from .parse_expr import ExprParser, index_parts
 from .parse_literal import is_untyped
 from .program import Param
@@ -76,7 +77,7 @@ class DeclarationParser:
             self.fail(
                 node, f"{name} needs a type with a shape", "write float32[4, 4], or float32[()]"
             )
-        shape = tuple(self.exprs.expr(size) for size in index_parts(node))
+        shape = tuple(fold(self.exprs.expr(size)) for size in index_parts(node))
         return Buffer(name, shape, self.dtype(node.value), scope)
 
     def dtype(self, node: ast.expr) -> DType:

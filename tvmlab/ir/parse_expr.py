@@ -32,7 +32,6 @@ from .expr import (
     Scalar,
     Select,
     Stride,
-    Var,
     const,
     const_int,
 )
@@ -41,7 +40,7 @@ from .parse_literal import has_point, is_untyped, kind_name, typed_literal
 from .parse_source import Source, near_miss
 from .structural import structural_equal
 
-Symbols = dict[str, "Var | Buffer | Const"]
+Symbols = dict[str, "Expr | Buffer"]
 
 _BINARY: dict[type[ast.operator], BinaryOp] = {
     ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div", ast.FloorDiv: "floordiv",
@@ -63,7 +62,7 @@ _FUNCTIONS = (*_BINARY_CALLS, "select", "ramp", "broadcast", *CALLS, "float32", 
 class ExprParser:
     """Turns syntax nodes into expressions; `symbols` are the names that may be used."""
 
-    def __init__(self, source: Source, symbols: Mapping[str, Var | Buffer | Const]) -> None:
+    def __init__(self, source: Source, symbols: Mapping[str, Expr | Buffer]) -> None:
         self.source = source
         self.symbols: Symbols = dict(symbols)
 

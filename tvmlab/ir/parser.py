@@ -11,16 +11,16 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, TypeAlias, Union
+from typing import Any, NoReturn, TypeAlias, Union
 
 from tvmlab.support import DType, ParseError, TvmlabError, deep
 
-from .expr import TRUE, Buffer, Expr, Scalar, Var, const
+from .expr import TRUE, Buffer, Const, Expr, Scalar, Var, const
 from .parse_call import CallParser
 from .parse_decl import DeclarationParser, call_of, callee, text_of
 from .parse_expr import ExprParser
-from .parse_source import Source, near_miss
-from .printer import LOOP_WORDS
+from .parse_loop import read_domain
+from .parse_source import Source
 from .program import Program
 from .regions import infer_regions
 from .stmt import (
@@ -32,7 +32,6 @@ from .stmt import (
     For,
     If,
     Let,
-    LoopKind,
     Stmt,
     Store,
     seq,
@@ -40,7 +39,6 @@ from .stmt import (
 
 Symbols: TypeAlias = Mapping[str, Union[Var, Buffer, Scalar]]
 
-_LOOP_KINDS: dict[str, LoopKind] = {word: kind for kind, word in LOOP_WORDS.items()}
 _HEAD_WORDS = ("where", "reads", "writes", "annotate", "combine")
 _OPENERS = {"block": "a block", "alloc": "an alloc", "let": "a let", "call": "a call"}
 _BLOCK_FORM = 'a block is written `with block("C", vi=spatial(16, i), vk=reduce(8, k)):`'
@@ -124,7 +122,7 @@ class _Parser:
             ) from None
 
     @contextmanager
-    def scope(self, names: Mapping[str, Var | Buffer]) -> Generator[None]:
+    def scope(self, names: Mapping[str, Expr | Buffer]) -> Generator[None]:
         """The names are known inside and not after."""
         before = self.exprs.symbols
         self.exprs.symbols = {**before, **names}
@@ -178,19 +176,24 @@ class _Parser:
             return None
         if node.value is None:
             self.fail(node, f"{target.id} has no value", f"write {target.id} = value")
-        if isinstance(self.exprs.symbols.get(target.id), (Var, Buffer)):
-            self.fail(
-                target,
-                f"{target.id} already has a value here, and a name keeps its value",
-                f"use another name, or storage that can change: {target.id} = alloc(float32[()]) "
-                f"and then {target.id}[()] = value",
-            )
+        known = self.exprs.symbols.get(target.id)
+        if known is not None and not isinstance(known, Const):
+            self._refuse_change(target)
         if isinstance(node.value, ast.Call) and callee(node.value) == "alloc":
             buffer = self.decls.buffer(node.value, target.id, "alloc")
             return buffer, lambda body: Alloc(buffer, body)
         to = self.decls.dtype(node.annotation) if isinstance(node, ast.AnnAssign) else None
         var, value = self._let(node, target.id, node.value, to)
         return var, lambda body: Let(var, value, body)
+
+    def _refuse_change(self, target: ast.Name) -> NoReturn:
+        name = target.id
+        self.fail(
+            target,
+            f"{name} already has a value here, and a name keeps its value",
+            f"use another name, or storage that can change: {name} = alloc(float32[()]) "
+            f"and then {name}[()] = value",
+        )
 
     def _let(
         self, node: ast.AST, name: str, value: ast.expr, to: DType | None = None
@@ -255,6 +258,8 @@ class _Parser:
 
     def aug_assign(self, node: ast.AugAssign) -> Stmt:
         """`C[i] += x` is `C[i] = C[i] + x`."""
+        if isinstance(node.target, ast.Name):
+            self._refuse_change(node.target)
         value = ast.copy_location(ast.BinOp(node.target, node.op, node.value), node)
         return self.assign(ast.copy_location(ast.Assign([node.target], value), node))
 
@@ -278,34 +283,15 @@ class _Parser:
         return If(self.exprs.expr(node.test), self.suite(node.body), otherwise)
 
     def for_(self, node: ast.For) -> Stmt:
-        call = node.iter
         if not isinstance(node.target, ast.Name):
             self.fail(node.target, "a loop has one variable, as in `for i in range(16):`")
         if node.orelse:
             self.fail(node.orelse[0], "a loop has no else")
-        word = callee(call) if isinstance(call, ast.Call) else None
-        if not isinstance(call, ast.Call) or word not in _LOOP_KINDS:
-            words = ", ".join(_LOOP_KINDS)
-            self.fail(call, f"a loop runs over one of {words}", near_miss(word or "", _LOOP_KINDS))
-        tag = self._thread_tag(call) if word == "thread" else ""
-        if len(call.args) != 1 + bool(tag):
-            self.fail(
-                call,
-                f"{word} takes one number, how many iterations there are: loops start at 0",
-                "add the first value to the uses of the loop variable instead",
-            )
-        extent = self.exprs.expr(call.args[0])
-        var = Var(node.target.id, extent.dtype)
-        with self.scope({var.name: var}):
+        domain = read_domain(self.decls, node.iter)
+        var = Var(node.target.id, domain.extent.dtype)
+        with self.scope({var.name: domain.value(var)}):
             body = self.suite(node.body)
-        notes = self.decls.annotations(call.keywords)
-        return For(var, extent, body, _LOOP_KINDS[word], notes, tag)
-
-    def _thread_tag(self, call: ast.Call) -> str:
-        tag = text_of(call.args[1]) if len(call.args) == 2 else ""
-        if not tag:
-            self.fail(call, "a thread loop names its axis", 'write thread(128, "threadIdx.x")')
-        return tag
+        return For(var, domain.extent, body, domain.kind, domain.annotations, domain.thread)
 
     def with_(self, node: ast.With) -> Stmt:
         item = node.items[0]

@@ -82,8 +82,11 @@ class _Wrapper:
             same = all(new is old for new, old in zip(members, s.stmts, strict=True))
             return s if same else seq(members)
         if isinstance(s, For) and _is_walked(s) and not loads_of(s.extent):
-            body = self.visit(s.body, around.inside(s))
-            return s if body is s.body else replace(s, body=body)
+            shorter = replace(s, extent=simplify(s.extent, around.bounds))
+            body = self.visit(s.body, around.inside(shorter))
+            return s if body is s.body else replace(shorter, body=body)
+        if isinstance(s, Let) and _holds_loop(s) and not _is_kept(s):
+            return self.visit(substitute(s.body, {s.var: s.value}), around)
         if isinstance(s, If) and s.otherwise is None and self._opens(s, around):
             return self.visit(s.then, around.where(s.cond))
         return self._block(s, around)
@@ -126,6 +129,11 @@ class _Wrapper:
         return block
 
 
+def _is_kept(s: Let) -> bool:
+    """Whether a name must stay: a whole number computed from loops is the same wherever it is."""
+    return not s.value.dtype.is_int or bool(loads_of(s.value))
+
+
 def _bound_inside(loop: For, around: _Around) -> bool:
     """Whether the extent of a loop depends on loops around it."""
     return uses_var(loop.extent, {lp.var for lp in around.loops})
@@ -133,7 +141,11 @@ def _bound_inside(loop: For, around: _Around) -> bool:
 
 def _is_walked(loop: For) -> bool:
     """Whether a loop stays a loop of the program; one with memory of its own is one block."""
-    return not any(isinstance(n, (Alloc, Let)) and _holds_loop(n) for n in walk(loop.body))
+    return not any(
+        (isinstance(n, Alloc) and _holds_loop(n))
+        or (isinstance(n, Let) and _is_kept(n) and _holds_loop(n))
+        for n in walk(loop.body)
+    )
 
 
 def _holds_loop(s: Alloc | Let) -> bool:
