@@ -12,9 +12,10 @@ from typing import Any
 
 from tvmlab.ir import Buffer, Program, Var
 from tvmlab.support import ScheduleError, user_span
-from tvmlab.te import Operation, PlaceholderOp, ScanOp, Tensor, create_program
+from tvmlab.te import ComputeOp, Operation, PlaceholderOp, ScanOp, Tensor, create_program
 
-from .operations import copied
+from .axes import AttachType
+from .operations import copied, with_inlined
 from .stage import Stage
 
 
@@ -78,11 +79,25 @@ def _named_apart(stages: Sequence[Stage]) -> dict[Operation, Operation]:
     """Every stage's operation again, named like the stage, in the stage's memory."""
     new: dict[Operation, Operation] = {}
     tensors: dict[Tensor, Tensor] = {}
+    inlined: dict[Tensor, ComputeOp] = {}
     for stage in stages:
         made = copied(stage.op, stage.name, stage.scope or "global", tensors)
+        if inlined:
+            made = with_inlined(made, inlined)
         tensors.update(zip(stage.op.outputs, made.outputs, strict=True))
         new[stage.op] = made
+        if _vanishes_early(stage) and isinstance(made, ComputeOp):
+            inlined.update((t, made) for t in made.outputs)
     return new
+
+
+def _vanishes_early(stage: Stage) -> bool:
+    """Whether a stage is inlined in the formulas: in a scan's cell, where states change in place.
+
+    Elsewhere inlining is a step like others.
+    """
+    in_cell = any(group.attach_type is AttachType.SCAN for group in stage.groups_around())
+    return in_cell and stage.attach_type is AttachType.INLINE
 
 
 def _argument(

@@ -82,6 +82,25 @@ def read_from(formula: Expr, new: Mapping[Tensor, Tensor]) -> Expr:
     return transform(formula, visit)
 
 
+def with_inlined(op: Operation, inlined: Mapping[Tensor, ComputeOp]) -> Operation:
+    """The operation with formulas in the place of elements of inlined tensors."""
+
+    def visit(current: Expr) -> Expr:
+        if isinstance(current, Load) and isinstance(current.buffer, Tensor):
+            producer = inlined.get(current.buffer)
+            if producer is not None:
+                values = dict(zip(producer.axis, current.indices, strict=True))
+                return with_values(producer.body[current.buffer.value_index], values)
+        return current
+
+    if not isinstance(op, ComputeOp) or not any(t in inlined for t in op.input_tensors):
+        return op
+    made = replace(op, body=map_formulas(op, lambda e: transform(e, visit)))
+    for old in op.outputs:
+        made.outputs.append(replace(old, op=made))
+    return made
+
+
 def with_values(formula: Expr, values: Mapping[Var, Expr]) -> Expr:
     """A formula with expressions in the place of axes."""
     return substitute(formula, {a: v for a, v in values.items() if a is not v})

@@ -92,9 +92,7 @@ def replay(
     return done
 
 
-def _find_time_loop(
-    done: Replayed, scan: ScanOp, stage_map: Mapping[Operation, Stage]
-) -> None:
+def _find_time_loop(done: Replayed, scan: ScanOp, stage_map: Mapping[Operation, Stage]) -> None:
     """The loop over the steps of a scan: the one that the updates' first variable is bound to."""
     index = index_of(done.schedule.program)
     update = index.blocks[done.blocks[stage_map[scan.update[0].op]]]

@@ -16,7 +16,13 @@ from tvmlab.support import ParseError, UserError
 from tvmlab.te import Reducer, reduction
 
 _FORMAT = "tvmlab-nodes"
-_HOMES = ("tvmlab.ir.", "tvmlab.te.", "tvmlab.schedule.stages.", "tvmlab.support.")
+_HOMES = (
+    "tvmlab.ir.",
+    "tvmlab.te.",
+    "tvmlab.schedule.stages.",
+    "tvmlab.support.",
+    "tvmlab.compat.tvm.te.",
+)
 _REDUCERS = {name: value for name, value in vars(reduction).items() if isinstance(value, Reducer)}
 
 
