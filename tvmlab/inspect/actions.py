@@ -209,8 +209,13 @@ def _param(schedule: Schedule, offer: Offer, spec: ParamSpec, ids: SymbolIds) ->
     if spec.kind == "factors":
         extent = _extent(schedule.program, action.args.get("loop"))
     return ParamReport(
-        spec.name, _FORM_KINDS[spec.kind], spec.doc, _value(default, ids), choices, extent
+        spec.name, _form_kind(spec, choices), spec.doc, _value(default, ids), choices, extent
     )
+
+
+def _form_kind(spec: ParamSpec, choices: tuple[ChoiceReport, ...]) -> str:
+    """How a parameter is asked for: a name of which all are known is a choice."""
+    return "choice" if spec.kind == "name" and choices else _FORM_KINDS[spec.kind]
 
 
 def _choice(choice: Choice, ids: SymbolIds) -> ChoiceReport:

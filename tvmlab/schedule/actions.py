@@ -13,16 +13,17 @@ from tvmlab.ir import (
     BlockSymbol,
     Buffer,
     For,
-    Load,
     Program,
     Var,
     const_int,
     touched_buffers,
 )
+from tvmlab.te import intrinsics
 
-from .index import ProgramIndex, accesses, index_of
+from .index import ProgramIndex, buffers_read, index_of
 from .registry import PRIMITIVES, ParamSpec
 from .service import attempt
+from .tile_form import form_of_nest
 from .verdict import Verdict
 
 _MENU_TAGS = ("blockIdx.x", "blockIdx.y", "threadIdx.x", "threadIdx.y", "vthread")
@@ -79,6 +80,8 @@ def loop_actions(program: Program, loop: Var) -> list[Action]:
         *(_simple(program, name, {"loop": loop}) for name in ("vectorize", "unroll", "parallel")),
     ]
     actions.append(_simple(program, "blockize", {"loop": loop}))
+    if intrinsics():
+        actions.append(_tensorize(program, loop))
     if target.kind != "serial":
         actions.append(_simple(program, "serial", {"loop": loop}))
     else:
@@ -103,12 +106,13 @@ def block_actions(program: Program, block: BlockSymbol) -> list[Action]:
     index = index_of(program)
     target = index.blocks[block]
     around = [lp.var for lp in index.loops_around(target)]
-    read: list[Buffer] = list({a.buffer: None for a in accesses(target) if isinstance(a, Load)})
+    read: list[Buffer] = buffers_read(target)
     actions: list[Action] = []
     if read:
         actions.append(_with_choice(program, "cache_read", {"block": block}, "buffer", read))
     actions += [
         _simple(program, "cache_write", {"block": block}, ask=("scope",)),
+        _simple(program, "compute_root", {"block": block}),
         _simple(program, "compute_inline", {"block": block}),
         _simple(program, "reverse_compute_inline", {"block": block}),
     ]
@@ -127,6 +131,8 @@ def block_actions(program: Program, block: BlockSymbol) -> list[Action]:
             _with_choice(program, name, {"block": block}, "loop", around)
             for name in ("decompose_reduction", "rfactor")
         ]
+    if intrinsics() and form_of_nest(target.body, target.init) is not None:
+        actions.append(_tensorize(program, block))
     actions += _proposed(index, "block", target, block)
     return actions
 
@@ -146,6 +152,11 @@ def _proposed(
             ask = tuple(p.name for p in spec.params if p.name not in fixed)
             title = f"{spec.title} of {named[0]}" if named else spec.title
             yield _asking(index.program, spec.name, args, ask, title)
+
+
+def _tensorize(program: Program, target: Var | BlockSymbol) -> Action:
+    """Tensorizing a loop or block by one of the declared intrinsics."""
+    return _with_choice(program, "tensorize", {"target": target}, "intrin", list(intrinsics()))
 
 
 def _simple(

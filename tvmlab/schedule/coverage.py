@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from tvmlab.ir import Block, BlockSymbol, Load, Program, Store
+from tvmlab.ir import Block, BlockSymbol, Program
 
-from .index import ProgramIndex, accesses, index_of
+from .index import ProgramIndex, buffers_read, buffers_written, index_of
 from .verdict import refuse
 from .windows import covers
 
@@ -24,7 +24,7 @@ def require_covered_reads(
     index = index_of(program)
     block = index.blocks[reader]
     subject = moved or reader
-    for buffer in {a.buffer: None for a in accesses(block) if isinstance(a, Load)}:
+    for buffer in buffers_read(block):
         for writer in completing_writers(index, block, [*index.writers.get(buffer, [])]):
             before = index.position[writer] < index.position[block]
             if not before or not covers(index, writer, block, buffer):
@@ -47,9 +47,5 @@ def completing_writers(index: ProgramIndex, block: Block, writers: list[Block]) 
     """The writers that finish a buffer: of a start value and its sum, the sum alone."""
     others = [w for w in writers if w is not block]
     last = max((index.position[w] for w in others), default=0)
-    sums = [w for w in others if any(isinstance(a, Load) and _writes(w, a) for a in accesses(w))]
+    sums = [w for w in others if set(buffers_read(w)) & set(buffers_written(w))]
     return sums or [w for w in others if index.position[w] == last]
-
-
-def _writes(block: Block, access: Load) -> bool:
-    return any(isinstance(a, Store) and a.buffer is access.buffer for a in accesses(block))

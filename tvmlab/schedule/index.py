@@ -23,7 +23,6 @@ from tvmlab.ir import (
     Var,
     child_stmts,
     walk,
-    written_buffers,
 )
 
 
@@ -55,16 +54,10 @@ class ProgramIndex:
             self._note_accesses(stmt)
 
     def _note_accesses(self, block: Block) -> None:
-        roots = [block.body] if block.init is None else [block.init, block.body]
-        nodes = [n for root in roots for n in walk(root)]
-        for buffer in dict.fromkeys(b for root in roots for b in written_buffers(root)):
+        for buffer in buffers_written(block):
             self.writers.setdefault(buffer, []).append(block)
-        for buffer in dict.fromkeys(n.buffer for n in nodes if isinstance(n, Load)):
+        for buffer in buffers_read(block):
             self.readers.setdefault(buffer, []).append(block)
-        for operand in (n for n in nodes if isinstance(n, Operand)):
-            readers = self.readers.setdefault(operand.region.buffer, [])
-            if operand.access in ("read", "update") and block not in readers:
-                readers.append(block)
 
     def loops_around(self, stmt: Stmt) -> list[For]:
         """The loops that enclose a statement, outermost first."""
@@ -110,15 +103,15 @@ class ProgramIndex:
     def producers_of(self, block: Block) -> list[Block]:
         """Blocks that write an intermediate buffer which this block reads."""
         found: dict[Block, None] = {}
-        for access in accesses(block):
-            if isinstance(access, Load) and access.buffer in self.program.allocs:
-                found.update((w, None) for w in self.writers.get(access.buffer, []))
+        for buffer in buffers_read(block):
+            if buffer in self.program.allocs:
+                found.update((w, None) for w in self.writers.get(buffer, []))
         found.pop(block, None)
         return list(found)
 
     def consumers_of(self, block: Block) -> list[Block]:
         """Blocks that read what this block writes."""
-        written = {n.buffer for n in accesses(block) if isinstance(n, Store)}
+        written = buffers_written(block)
         return list({c: None for buffer in written for c in self.consumers(buffer)})
 
     def common_loops(self, *stmts: Stmt) -> list[For]:
@@ -162,6 +155,35 @@ def blocks_in(stmt: Stmt) -> Iterator[Block]:
             stack.append(current.body)
         elif isinstance(current, Seq):
             stack.extend(reversed(current.stmts))
+
+
+def buffers_read(block: Block) -> list[Buffer]:
+    """The buffers that a block loads from or lets a call read, in order."""
+    return list(_touched(block, Load, ("read", "update")))
+
+
+def buffers_written(block: Block) -> list[Buffer]:
+    """The buffers that a block stores to or lets a call write, in order."""
+    return list(_touched(block, Store, ("write", "update")))
+
+
+def parts_handed_over(block: Block) -> set[Buffer]:
+    """The buffers of which a block hands parts to calls of outside code."""
+    roots = [block.body] if block.init is None else [block.init, block.body]
+    return {n.region.buffer for root in roots for n in walk(root) if isinstance(n, Operand)}
+
+
+def _touched(
+    block: Block, kind: type[Load] | type[Store], access: tuple[str, str]
+) -> dict[Buffer, None]:
+    roots = [block.body] if block.init is None else [block.init, block.body]
+    found: dict[Buffer, None] = {}
+    for n in (n for root in roots for n in walk(root)):
+        if isinstance(n, kind):
+            found.setdefault(n.buffer)
+        elif isinstance(n, Operand) and n.access in access:
+            found.setdefault(n.region.buffer)
+    return found
 
 
 def accesses(block: Block) -> list[Load | Store]:

@@ -16,14 +16,13 @@ from tvmlab.ir import (
     For,
     Seq,
     Stmt,
-    Store,
     Var,
     child_stmts,
     const_int,
     walk,
 )
 
-from .index import ProgramIndex, accesses, blocks_in
+from .index import ProgramIndex, blocks_in, buffers_written
 from .notes import require_unheld
 from .verdict import refuse
 
@@ -126,11 +125,11 @@ def sole_writer(index: ProgramIndex, buffer: Buffer, block: Block, primitive: st
 
 def written_buffer(block: Block, primitive: str) -> Buffer:
     """The one buffer a block writes."""
-    written = {n.buffer: None for n in accesses(block) if isinstance(n, Store)}
+    written = buffers_written(block)
     if len(written) != 1:
         raise refuse(
             f"{primitive}.outputs",
             f"cannot {verb(primitive)} {block.name}: it writes {len(written)} buffers",
             subject=block.symbol,
         )
-    return next(iter(written))
+    return written[0]

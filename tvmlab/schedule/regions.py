@@ -22,12 +22,14 @@ from tvmlab.ir import (
     Load,
     Node,
     Operand,
+    Ramp,
     Region,
     Stmt,
     Store,
     Var,
     children,
     const,
+    const_int,
     structural_equal,
     substitute,
 )
@@ -115,10 +117,13 @@ class _Place:
 
     def _access(self, node: Node) -> Iterator[Touch]:
         if isinstance(node, (Load, Store)) and node.buffer not in self.local:
-            mins = tuple(substitute(i, self.values) for i in node.indices)
-            one = tuple(const(1, i.dtype) for i in mins)
+            spans = [
+                _span(substitute(i, self.values), size)
+                for i, size in zip(node.indices, node.buffer.shape, strict=True)
+            ]
+            mins, extents = tuple(s[0] for s in spans), tuple(s[1] for s in spans)
             reads = isinstance(node, Load)
-            yield Touch(node.buffer, mins, one, reads, not reads, self.loops, self.conditions)
+            yield Touch(node.buffer, mins, extents, reads, not reads, self.loops, self.conditions)
 
     def _operand(self, node: Operand) -> Iterator[Touch]:
         region, access = node.region, node.access
@@ -132,6 +137,16 @@ class _Place:
                 self.loops,
                 self.conditions,
             )
+
+
+def _span(index: Expr, size: Expr) -> tuple[Expr, Expr]:
+    """First index and number of indices; lanes whose places are not known may be anywhere."""
+    if index.dtype.lanes == 1:
+        return index, const(1, index.dtype)
+    stride = const_int(index.stride) if isinstance(index, Ramp) else None
+    if isinstance(index, Ramp) and stride is not None and stride > 0:
+        return index.base, const((index.lanes - 1) * stride + 1, index.base.dtype)
+    return const(0), size
 
 
 def _region(touch: Touch, env: Bounds) -> Region:

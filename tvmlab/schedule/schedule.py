@@ -13,7 +13,7 @@ from typing import Any
 
 from tvmlab.ir import Block, Buffer, For, Program, Scope, Var, to_lines, to_text
 from tvmlab.support import ScheduleError, fields_of, items_of, user_span
-from tvmlab.te import Tensor, create_program
+from tvmlab.te import Tensor, TensorIntrin, create_program
 
 from .actions import Action, block_actions, loop_actions
 from .history import History
@@ -308,6 +308,9 @@ class Schedule(MemorySteps):
     def reverse_compute_at(self, block: BlockLike, loop: LoopLike) -> list[LoopRef]:
         return self._loops("reverse_compute_at", block, loop)
 
+    def compute_root(self, block: BlockLike) -> list[LoopRef]:
+        return self._loops("compute_root", block)
+
     def compute_inline(self, block: BlockLike) -> None:
         self.apply("compute_inline", block)
 
@@ -330,6 +333,9 @@ class Schedule(MemorySteps):
 
     def blockize(self, loop: LoopLike) -> BlockRef:
         return self._block("blockize", loop)
+
+    def tensorize(self, target: LoopLike | BlockLike, intrin: TensorIntrin | str) -> BlockRef:
+        return self._block("tensorize", target, intrin)
 
     def _loops(self, primitive: str, *args: Any) -> list[LoopRef]:
         return [r for r in self.apply(primitive, *args) if isinstance(r, LoopRef)]

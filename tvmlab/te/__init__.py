@@ -8,6 +8,7 @@
 
 from tvmlab.ir import const, eq, maximum, minimum, ne
 
+from . import ir_builder
 from .axis import (
     Axis,
     Range,
@@ -15,6 +16,8 @@ from .axis import (
     reduce_axis,
     thread_axis,
 )
+from .buffers import View, decl_buffer
+from .calls import call_extern, call_packed
 from .classic import (
     create_schedule,
     provide_schedules,
@@ -54,6 +57,7 @@ from .integers import (
     truncdiv,
     truncmod,
 )
+from .intrinsic import TensorIntrin, decl_tensor_intrin, intrinsic_named, intrinsics, tensor_intrin
 from .math import (
     abs,
     acos,
@@ -155,7 +159,9 @@ __all__ = [
     "ScanOp",
     "Select",
     "Tensor",
+    "TensorIntrin",
     "ThreadAxis",
+    "View",
     "abs",
     "acos",
     "acosh",
@@ -172,6 +178,8 @@ __all__ = [
     "bitwise_not",
     "bitwise_or",
     "bitwise_xor",
+    "call_extern",
+    "call_packed",
     "cast",
     "ceil",
     "ceildiv",
@@ -184,6 +192,8 @@ __all__ = [
     "cosh",
     "create_program",
     "create_schedule",
+    "decl_buffer",
+    "decl_tensor_intrin",
     "div",
     "eq",
     "erf",
@@ -203,6 +213,9 @@ __all__ = [
     "indexmod",
     "infinity",
     "inputs_of",
+    "intrinsic_named",
+    "intrinsics",
+    "ir_builder",
     "isfinite",
     "isinf",
     "isnan",
@@ -248,6 +261,7 @@ __all__ = [
     "tag_scope",
     "tan",
     "tanh",
+    "tensor_intrin",
     "thread_axis",
     "topological_order",
     "trunc",

@@ -18,8 +18,10 @@ from . import (
     pipeline,
     reorder,
     rfactor,
+    root,
     skew,
     storage,
+    tensorize,
     tile,
 )
 
@@ -40,7 +42,9 @@ __all__ = [
     "pipeline",
     "reorder",
     "rfactor",
+    "root",
     "skew",
     "storage",
+    "tensorize",
     "tile",
 ]

@@ -108,7 +108,7 @@ def _require_movable_producer(index: ProgramIndex, producer: Block, target: For)
         )
     for buffer in buffers:
         sole_writer(index, buffer, producer, "compute_at")
-    _require_whole_domain(producer, loop, "compute_at")
+    require_whole_domain(producer, loop, "compute_at")
     if block_kind(producer) == "opaque":
         raise refuse(
             "compute_at.opaque",
@@ -120,7 +120,8 @@ def _require_movable_producer(index: ProgramIndex, producer: Block, target: For)
     return buffers
 
 
-def _require_whole_domain(block: Block, loop: str, primitive: str) -> None:
+def require_whole_domain(block: Block, loop: str, primitive: str) -> None:
+    """Refuse to lay new loops around a block of which some values of variables do not exist."""
     if note_of(block, PARTIAL) is not None:
         raise unsure(
             f"{primitive}.partial-domain",
@@ -237,7 +238,7 @@ def _require_movable_consumer(index: ProgramIndex, consumer: Block, target: For)
             f"cannot compute {name} at {loop}: only element-wise blocks can follow their producer",
             subject=consumer.symbol,
         )
-    _require_whole_domain(consumer, loop, "reverse_compute_at")
+    require_whole_domain(consumer, loop, "reverse_compute_at")
     _refuse_vector_scope(index, target, name, "reverse_compute_at")
     producers = [p for p in index.producers_of(consumer) if index.is_under(p, target)]
     if not producers:
@@ -274,7 +275,7 @@ def _require_whole_results(
             structural_equal(a.min, b.min) and structural_equal(a.extent, b.extent)
             for a, b in zip(known, window, strict=True)
         )
-        if not same or (outside and not _writes_all(index, producer, buffer)):
+        if not same or (outside and not writes_all(index, producer, buffer)):
             raise unsure(
                 "reverse_compute_at.parts",
                 f"cannot compute {consumer.name} at {target.var.name}: several blocks write parts "
@@ -284,7 +285,7 @@ def _require_whole_results(
             )
 
 
-def _writes_all(index: ProgramIndex, producer: Block, buffer: Buffer) -> bool:
+def writes_all(index: ProgramIndex, producer: Block, buffer: Buffer) -> bool:
     """Whether a block alone writes every element of a buffer."""
     values = dict(zip((it.var for it in producer.iters), producer.bindings, strict=True))
     loops = [(lp.var, lp.extent) for lp in index.loops_around(producer)]

@@ -14,22 +14,25 @@ from tvmlab.ir import (
     For,
     IterVar,
     Load,
+    Operand,
     Program,
     Scope,
     Stmt,
     Store,
     Var,
+    conjunction,
     const,
     make_block,
     transform,
 )
 from tvmlab.schedule.coverage import require_covered_consumers, require_covered_reads
-from tvmlab.schedule.index import ProgramIndex, accesses, index_of
+from tvmlab.schedule.index import ProgramIndex, buffers_read, buffers_written, index_of
 from tvmlab.schedule.kinds import plain_iters
 from tvmlab.schedule.legality import written_buffer
 from tvmlab.schedule.notes import PARTIAL, note_of
+from tvmlab.schedule.regions import Touch, block_with_regions, touches
 from tvmlab.schedule.registry import Applied, ParamSpec, primitive
-from tvmlab.schedule.rewrite import insert_at, remake_block, replace_stmts, with_alloc
+from tvmlab.schedule.rewrite import insert_at, replace_stmts, with_alloc
 from tvmlab.schedule.verdict import refuse
 from tvmlab.schedule.windows import Span, cover_window, fixed_vars, guards_of, touched_window
 from tvmlab.support import Namer, identifier
@@ -63,13 +66,13 @@ def cache_read(
     """
     index = index_of(program)
     reader = index.blocks[block]
-    if all(a.buffer is not buffer for a in accesses(reader) if isinstance(a, Load)):
+    if buffer not in buffers_read(reader):
         raise refuse(
             "cache_read.not-read",
             f"cannot cache {buffer.name} for {reader.name}: it does not read {buffer.name}",
             subject=block,
         )
-    if any(a.buffer is buffer for a in accesses(reader) if isinstance(a, Store)):
+    if buffer in buffers_written(reader):
         raise refuse(
             "cache_read.own-output",
             f"cannot cache {buffer.name} for {reader.name}: the block also writes it; "
@@ -146,22 +149,17 @@ def cache_write(program: Program, block: BlockSymbol, scope: Scope = "local") ->
 
 def _require_no_holes(index: ProgramIndex, buffer: Buffer, block: Block, primitive: str) -> None:
     """Refuse to copy a buffer of which parts are never written, as padding of a layout."""
-    stores = [
-        (w, a)
-        for w in index.writers.get(buffer, [])
-        for a in accesses(w)
-        if isinstance(a, Store) and a.buffer is buffer
-    ]
+    writers = index.writers.get(buffer, [])
+    stores = [(w, t) for w in writers for t in touches(w.body) if t.writes and t.buffer is buffer]
     if any(
-        plain_iters(store.indices) is not None and note_of(writer, PARTIAL) is None
+        plain_iters(store.mins) is not None and note_of(writer, PARTIAL) is None
         for writer, store in stores
     ):
         return
-    for writer, store in stores:
-        loops = [(it.var, it.extent) for it in writer.iters]
-        mapping = detect_iter_map(store.indices, loops, buffer.shape)
-        if mapping.surjective and note_of(writer, PARTIAL) is None:
-            return
+    if any(
+        note_of(writer, PARTIAL) is None and _writes_all(writer, store) for writer, store in stores
+    ):
+        return
     if stores:
         raise refuse(
             f"{primitive}.holes",
@@ -170,6 +168,18 @@ def _require_no_holes(index: ProgramIndex, buffer: Buffer, block: Block, primiti
             f"stage it before transforming its layout",
             subject=block.symbol,
         )
+
+
+def _writes_all(writer: Block, store: Touch) -> bool:
+    """Whether a store of a block, over all its iterations, reaches every element of its buffer."""
+    loops = [(it.var, it.extent) for it in writer.iters] + list(store.loops.items())
+    places: list[Expr] = []
+    for low, extent in zip(store.mins, store.extents, strict=True):
+        step = Var("step")
+        loops.append((step, extent))
+        places.append(low + step)
+    there = conjunction(list(store.conditions))
+    return detect_iter_map(places, loops, store.buffer.shape, there).surjective
 
 
 def _place_after_writers(
@@ -245,10 +255,16 @@ def _symbol_in(stmt: Stmt) -> BlockSymbol:
 def _redirect(block: Block, old: Buffer, new: Buffer, kind: type[Load] | type[Store]) -> Block:
     """The block with its loads (or stores) of one buffer going to another."""
 
-    def visit(current: Expr | Stmt) -> Expr | Stmt:
+    def hands(operand: Operand) -> bool:
+        return (operand.access == "read") == (kind is Load)
+
+    def visit(current: Expr | Stmt | Operand) -> Expr | Stmt | Operand:
         if isinstance(current, kind) and current.buffer is old:
             return replace(current, buffer=new)
+        if isinstance(current, Operand) and current.region.buffer is old and hands(current):
+            return replace(current, region=replace(current.region, buffer=new))
         return current
 
     init = None if block.init is None else transform(block.init, visit)
-    return remake_block(block, body=transform(block.body, visit), init=init)
+    body = transform(block.body, visit)
+    return block_with_regions(replace(block, body=body, init=init))

@@ -25,7 +25,7 @@ from tvmlab.ir import (
 )
 from tvmlab.ir import structural_equal as same
 from tvmlab.schedule.coverage import require_covered_reads
-from tvmlab.schedule.index import ProgramIndex, accesses, index_of
+from tvmlab.schedule.index import ProgramIndex, accesses, index_of, parts_handed_over
 from tvmlab.schedule.kinds import block_kind, plain_iters, single_store
 from tvmlab.schedule.legality import sole_writer, written_buffer
 from tvmlab.schedule.registry import Applied, ParamSpec, primitive
@@ -89,6 +89,14 @@ def _require_inlinable(index: ProgramIndex, producer: Block) -> Buffer:
             subject=producer.symbol,
         )
     sole_writer(index, buffer, producer, "compute_inline")
+    handed = [c for c in index.consumers(buffer) if buffer in parts_handed_over(c)]
+    if handed:
+        raise refuse(
+            "compute_inline.call",
+            f"cannot inline {name}: {handed[0].name} hands {buffer.name} to outside code, which "
+            f"needs it in memory",
+            subject=producer.symbol,
+        )
     if not index.consumers(buffer):
         raise refuse(
             "compute_inline.no-consumer",
