@@ -94,7 +94,7 @@ def f(A: float32[8], S: float32[1], D: float32[8]):
 REFUSALS: list[tuple[Callable[[], None], str, str]] = [
     (_already, "compute_root.already", "it has loops of its own there already"),
     (_partial, "compute_root.partial", "B may compute only the part of B that is needed"),
-    (_running_total, "compute_root.changing", "S goes on to change S, so D would read other"),
+    (_running_total, "compute_root.changing-values", "only blocks whose inputs and results stay"),
     (_decomposed, "compute_root.two-writers", "S is also written by S_init"),
 ]  # fmt: skip
 

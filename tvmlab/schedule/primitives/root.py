@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from tvmlab.arith import Bounds
-from tvmlab.ir import Block, BlockSymbol, Buffer, For, Load, Program, const
+from tvmlab.ir import Block, BlockSymbol, For, Load, Program, const
 from tvmlab.schedule.coverage import require_covered_consumers, require_covered_reads
 from tvmlab.schedule.index import ProgramIndex, buffers_read, index_of
 from tvmlab.schedule.kinds import block_kind
-from tvmlab.schedule.legality import binding_vars, sole_writer, written_buffer
+from tvmlab.schedule.legality import sole_writer, written_buffer
 from tvmlab.schedule.registry import Applied, ParamSpec, primitive
 from tvmlab.schedule.rewrite import insert_at, remove_stmt
 from tvmlab.schedule.verdict import refuse, unsure
@@ -72,31 +72,15 @@ def _require_movable(index: ProgramIndex, block: Block) -> None:
         )
     require_whole_domain(block, "the root", "compute_root")
     for buffer in buffers_read(block):
-        for writer in index.writers.get(buffer, []):
-            if writer is not block:
-                _require_final(index, block, writer, buffer)
-
-
-def _require_final(index: ProgramIndex, block: Block, writer: Block, buffer: Buffer) -> None:
-    """Refuse unless a writer finishes all of a buffer that a block reads, once, before it."""
-    unfinished = binding_vars(writer, "reduce") & {
-        lp.var for lp in index.common_loops(block, writer)
-    }
-    early = index.position[writer] < index.position[block]
-    if not early or unfinished or block_kind(writer) == "opaque":
-        raise refuse(
-            "compute_root.changing",
-            f"cannot move {block.name} to the root: {writer.name} goes on to change "
-            f"{buffer.name}, so {block.name} would read other values there",
-            subject=block.symbol,
-        )
-    if buffer in index.program.allocs and not writes_all(index, writer, buffer):
-        raise unsure(
-            "compute_root.partial",
-            f"cannot move {block.name} to the root: {writer.name} may compute only the part of "
-            f"{buffer.name} that is needed where {block.name} is now",
-            subject=block.symbol,
-        )
+        writers = [w for w in index.writers.get(buffer, []) if w is not block]
+        parts = [w for w in writers if not writes_all(index, w, buffer)]
+        if parts and buffer in index.program.allocs:
+            raise unsure(
+                "compute_root.partial",
+                f"cannot move {block.name} to the root: {parts[0].name} may compute only the part "
+                f"of {buffer.name} that is needed where {block.name} is now",
+                subject=block.symbol,
+            )
 
 
 def _place(index: ProgramIndex, block: Block) -> int:
@@ -104,11 +88,10 @@ def _place(index: ProgramIndex, block: Block) -> int:
     sources = [w for b in buffers_read(block) for w in index.writers.get(b, []) if w is not block]
     needed = [index.child_holding(None, w)[0] for w in sources]
     readers = [index.child_holding(None, c)[0] for c in index.consumers_of(block)]
-    early = [c for c in index.consumers_of(block) if index.position[c] < index.position[block]]
     here, nest = index.child_holding(None, block)
     after = 1 + max(needed, default=-1)
     before = min(readers, default=max(after, here + 1))
-    if after <= before and not early:
+    if after <= before:
         return before
     loop = nest.var.name if isinstance(nest, For) else "that nest"
     raise refuse(
