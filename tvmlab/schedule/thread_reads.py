@@ -161,7 +161,7 @@ def _witness(
     loops: tuple[For, For],
     extents: Mapping[Var, Expr],
 ) -> str | None:
-    """Two threads that meet at one element, found by trying out small values."""
+    """Two threads that meet at one element, found by trying out values."""
     found: dict[tuple[int, ...], list[int]] = {}
     for cell, thread in _cells(indices[0], loops[0].var, extents):
         found.setdefault(cell, []).append(thread)
@@ -180,10 +180,10 @@ def _witness(
 def _cells(
     indices: Sequence[Expr], thread: Var, extents: Mapping[Var, Expr]
 ) -> Iterator[tuple[tuple[int, ...], int]]:
-    """Elements with the thread that touches them, for small values of all variables."""
+    """Elements with the thread that touches them, for values near the ends of all loops."""
     used = {n for i in indices for n in walk(i) if isinstance(n, Var)} | {thread}
     variables = [v for v in extents if v in used]
-    ranges = [range(min(const_int(extents[v]) or 1, 8)) for v in variables]
+    ranges = [_ends(const_int(extents[v]) or 1) for v in variables]
     for values in itertools.islice(itertools.product(*ranges), _SAMPLES):
         chosen: dict[Var, Expr] = {
             v: const(value, v.dtype) for v, value in zip(variables, values, strict=True)
@@ -191,3 +191,8 @@ def _cells(
         cell = [const_int(simplify(substitute(i, chosen), Bounds())) for i in indices]
         if all(c is not None for c in cell):
             yield tuple(c for c in cell if c is not None), int(values[variables.index(thread)])
+
+
+def _ends(extent: int) -> list[int]:
+    """The first and the last iterations of a loop."""
+    return sorted({*range(min(extent, 8)), *range(max(extent - 8, 0), extent)})

@@ -1,0 +1,318 @@
+"""Threads of a device: what bind and set_scope accept, and each refusal with its words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from helpers.devices import product, softmax, softmax_over_threads, tile_over_threads
+
+from tvmlab import te
+from tvmlab.ir import to_text
+from tvmlab.schedule import RefusedError, Schedule
+from tvmlab.support import ScheduleError
+from tvmlab.te import Tensor
+
+
+def shifted(n: int = 16) -> Tensor:
+    """Each element needs two neighbours."""
+    a = te.placeholder((n + 1,), name="A")
+    b = te.compute((n + 1,), lambda i: a[i] * 2.0, name="B")
+    return te.compute((n,), lambda i: b[i] + b[i + 1], name="C")
+
+
+def reversing(n: int = 16) -> Tensor:
+    a = te.placeholder((n,), name="A")
+    b = te.compute((n,), lambda i: a[i] * 2.0, name="B")
+    return te.compute((n,), lambda i: b[n - 1 - i] + 1.0, name="C")
+
+
+def symbolic() -> Tensor:
+    n = te.var("n")
+    a = te.placeholder((n,), name="A")
+    return te.compute((n,), lambda i: a[i] + 1.0, name="C")
+
+
+def in_one_group(sch: Schedule) -> None:
+    """Both stages in one group of threads, each over threads of its own."""
+    (i,) = sch.loops("C")
+    one, t = sch.split(i, [1, None])
+    sch.bind(one, "blockIdx.x")
+    sch.compute_at("B", one)
+    sch.bind(t, "threadIdx.x")
+    sch.bind(sch.loops("B")[-1], "threadIdx.x")
+
+
+def test_bind_marks_the_loop_and_serial_takes_it_back() -> None:
+    sch = Schedule(product(8))
+    i, j, _ = sch.loops("C")
+    start = to_text(sch.program)
+    sch.bind(i, "blockIdx.x")
+    sch.bind(j, "vthread")
+    assert 'for i in thread(8, "blockIdx.x")' in str(sch)
+    assert "for j in virtual(8)" in str(sch)
+    assert (i.kind, j.kind) == ("thread", "virtual")
+    sch.serial(i)
+    sch.serial(j)
+    assert to_text(sch.program) == start
+
+
+def test_a_thread_axis_gives_tag_and_extent() -> None:
+    sch = Schedule(product(8))
+    i, j, _ = sch.loops("C")
+    sch.bind(i, te.thread_axis("blockIdx.y"))
+    sch.bind(j, te.thread_axis((0, 8), "threadIdx.x"))
+    assert 'thread(8, "threadIdx.x")' in str(sch)
+    sch.undo()
+    with pytest.raises(ScheduleError, match="j has 8 iterations, but the thread axis has 4"):
+        sch.bind(j, te.thread_axis(4, "threadIdx.x"))
+    assert sch.check("bind", j, te.thread_axis("threadIdx.x"))
+
+
+def test_an_unknown_tag_is_named() -> None:
+    sch = Schedule(product(8))
+    with pytest.raises(ScheduleError, match=r"cannot be 'threadIdx\.w'"):
+        sch.bind(sch.loops("C")[0], "threadIdx.w")
+    with pytest.raises(ScheduleError, match="cannot be 'nowhere'"):
+        sch.cache_write("C", "nowhere")
+
+
+def test_a_shared_stage_holds_what_the_whole_group_needs() -> None:
+    sch = Schedule(product(16))
+    tile_over_threads(sch, 8, 2, 4)
+    extents = [lp.extent for lp in sch.loops("A_shared")[-3:]]
+    # 8 rows and 4 columns for the group, shared out to 2 x 2 threads.
+    assert extents == [2, 2, 8]
+
+
+def test_a_local_stage_holds_what_one_thread_needs() -> None:
+    sch = Schedule(shifted())
+    (i,) = sch.loops("C")
+    _, t = sch.split(i, [None, 4])
+    sch.bind(t, "threadIdx.x")
+    (own,) = sch.compute_at("B", t)
+    assert own.extent == 2
+
+
+def test_menus_offer_threads_and_memory() -> None:
+    sch = Schedule(softmax(4, 8))
+    softmax_over_threads(sch, 4)
+    actions = {a.primitive: a for a in sch.actions("E")}
+    assert [c.label for c in actions["set_scope"].choices["scope"]] == ["shared", "local", "warp"]
+    loops = {a.primitive: a for a in sch.actions(sch.loops("E")[1])}
+    verdicts = {c.label: bool(c.verdict) for c in loops["bind"].choices["thread"]}
+    assert verdicts["threadIdx.y"]
+    assert not verdicts["blockIdx.x"]
+
+
+def test_memory_of_a_block_may_be_named_by_the_block() -> None:
+    sch = Schedule(reversing())
+    sch.set_scope(sch.block("B"), "shared")
+    assert 'scope="shared"' in str(sch)
+    sch.set_scope("B", "accel.input")
+    assert 'scope="accel.input"' in str(sch)
+
+
+# ------------------------------------------------------------------ refusals
+
+
+def _twice() -> None:
+    sch = Schedule(product(8))
+    i, *_ = sch.loops("C")
+    sch.bind(i, "blockIdx.x")
+    sch.bind(i, "blockIdx.y")
+
+
+def _around(kind: str) -> Callable[[], None]:
+    def run() -> None:
+        sch = Schedule(product(8))
+        i, j, _ = sch.loops("C")
+        sch.apply(kind, i)
+        sch.bind(j, "threadIdx.x")
+
+    return run
+
+
+def _parallel_inside() -> None:
+    sch = Schedule(product(8))
+    i, j, _ = sch.loops("C")
+    sch.parallel(j)
+    sch.bind(i, "blockIdx.x")
+
+
+def _parallel_inside_later() -> None:
+    sch = Schedule(product(8))
+    i, j, _ = sch.loops("C")
+    sch.bind(i, "blockIdx.x")
+    sch.parallel(j)
+
+
+def _vectorize_around() -> None:
+    sch = Schedule(product(8))
+    i, j, _ = sch.loops("C")
+    sch.bind(j, "threadIdx.x")
+    sch.vectorize(i)
+
+
+def _symbolic() -> None:
+    sch = Schedule(symbolic())
+    sch.bind(sch.loops("C")[0], "threadIdx.x")
+
+
+def _two_of_one_tag(tag: str) -> Callable[[], None]:
+    def run() -> None:
+        sch = Schedule(product(8))
+        i, j, _ = sch.loops("C")
+        sch.bind(i, tag)
+        sch.bind(j, tag)
+
+    return run
+
+
+def _grid_inside() -> None:
+    sch = Schedule(product(8))
+    i, j, _ = sch.loops("C")
+    sch.bind(i, "threadIdx.x")
+    sch.bind(j, "blockIdx.x")
+
+
+def _fetch(extent: int, scope: str) -> Callable[[], None]:
+    """A stage of 32 elements inside 16 threads, shared out to `extent` of them."""
+
+    def run() -> None:
+        a = te.placeholder((16, 32), name="A")
+        k = te.reduce_axis(32, "k")
+        s = te.compute((16,), lambda i: te.sum(a[0, k], axis=k), name="S")
+        sch = Schedule(s)
+        i, _ = sch.loops("S")
+        sch.bind(i, "threadIdx.x")
+        sch.cache_read("S", "A", scope)
+        sch.compute_at(f"A_{scope}", i)
+        sch.bind(sch.split(sch.loops(f"A_{scope}")[-1], [None, extent])[1], "threadIdx.x")
+
+    return run
+
+
+def _reduction(tag: str) -> Callable[[], None]:
+    def run() -> None:
+        sch = Schedule(product(8))
+        sch.bind(sch.loops("C")[2], tag)
+
+    return run
+
+
+def _other_thread() -> None:
+    sch = Schedule(reversing())
+    in_one_group(sch)
+    sch.set_scope("B", "local")
+
+
+def _other_group() -> None:
+    sch = Schedule(reversing())
+    (i,) = sch.loops("C")
+    one, b = sch.split(i, [1, None])
+    sch.bind(one, "blockIdx.y")
+    sch.compute_at("B", one)
+    sch.bind(b, "blockIdx.x")
+    sch.bind(sch.loops("B")[-1], "blockIdx.x")
+
+
+def _wide_warp() -> None:
+    sch = Schedule(reversing(64))
+    in_one_group(sch)
+    sch.set_scope("B", "warp")
+
+
+def _parameter() -> None:
+    Schedule(reversing()).set_scope("C", "shared")
+
+
+def _already() -> None:
+    Schedule(reversing()).set_scope("B", "global")
+
+
+def _other_kernel() -> None:
+    sch = Schedule(reversing())
+    sch.bind(sch.loops("C")[0], "threadIdx.x")
+    sch.set_scope("B", "shared")
+
+
+def _overlapping() -> None:
+    sch = Schedule(shifted())
+    (i,) = sch.loops("C")
+    sch.compute_at("B", i)
+    sch.bind(i, "threadIdx.x")
+    sch.set_scope("B", "shared")
+
+
+def _in_block() -> None:
+    sch = Schedule(product(8))
+    i, j, _ = sch.loops("C")
+    sch.bind(j, "threadIdx.x")
+    sch.blockize(j)
+    del i
+
+
+@pytest.mark.parametrize(
+    ("steps", "rule", "words"),
+    [
+        (_twice, "bind.annotated", r"already thread \(blockIdx\.x\)"),
+        (_around("vectorize"), "bind.in-vectorized", "j is inside the vectorized loop i"),
+        (_around("unroll"), "bind.in-unrolled", "j is inside the unrolled loop i"),
+        (_around("parallel"), "bind.in-parallel", "j is inside the parallel loop i"),
+        (_parallel_inside, "bind.parallel-inside", "cannot start threads of the CPU"),
+        (_parallel_inside_later, "parallel.breaks-threads", "cannot start threads of the CPU"),
+        (_vectorize_around, "vectorize.breaks-threads", "inside the vectorized loop i"),
+        (_symbolic, "bind.symbolic-extent", "size of a group of threads is fixed"),
+        (_two_of_one_tag("blockIdx.x"), "bind.nested-tag", r"bound to blockIdx\.x already"),
+        (_two_of_one_tag("threadIdx.x"), "bind.nested-tag", "would do only one iteration of j"),
+        (_grid_inside, "bind.grid-inside", "groups of threads start only at the top"),
+        (_fetch(32, "shared"), "bind.too-many-threads", "only 16 threads"),
+        (_fetch(16, "local"), "bind.nested-tag", "not in memory that these threads share"),
+        (_reduction("blockIdx.x"), "bind.reduction", "groups of threads cannot wait"),
+        (_reduction("vthread"), "bind.reduction", "virtual threads cannot wait"),
+        (_other_thread, "set_scope.other-thread", "another thread computes in B"),
+        (_other_group, "bind.other-group", "groups do not wait for each other"),
+        (_wide_warp, "set_scope.wide-warp", "which 32 threads share"),
+        (_parameter, "set_scope.parameter", "C is|it is a parameter"),
+        (_already, "set_scope.already", "B is in global memory already"),
+        (_other_kernel, "set_scope.other-kernel", "lasts for one kernel"),
+        (_overlapping, "set_scope.clash", "touch each other's elements"),
+        (_in_block, "blockize.breaks-threads", "one thread runs as a whole"),
+    ],
+    ids=lambda value: value if isinstance(value, str) and "." in value else "",
+)
+def test_refusals(steps: Callable[[], None], rule: str, words: str) -> None:
+    with pytest.raises(RefusedError, match=words) as caught:
+        steps()
+    assert caught.value.verdict.rule == rule
+
+
+def test_the_witness_of_a_foreign_read_names_threads_and_element() -> None:
+    with pytest.raises(RefusedError) as caught:
+        _other_thread()
+    assert "thread threadIdx.x=" in str(caught.value.verdict.witness)
+    assert "reads B[" in str(caught.value.verdict.witness)
+    with pytest.raises(RefusedError) as caught:
+        _reduction("blockIdx.x")()
+    assert "k=0 and k=1 both update C" in str(caught.value.verdict.witness)
+
+
+def test_the_fix_of_a_bound_loop_works() -> None:
+    sch = Schedule(product(8))
+    i, *_ = sch.loops("C")
+    sch.bind(i, "blockIdx.x")
+    (fix,) = sch.check("bind", i, "threadIdx.y").fixes
+    sch.apply_fix(fix)
+    assert 'thread(8, "threadIdx.y")' in str(sch)
+
+
+def test_an_unlawful_reduction_is_not_joined() -> None:
+    minus = te.comm_reducer(lambda x, y: x - y, lambda t: te.const(0, t), name="minus")
+    a = te.placeholder((4, 8), name="A")
+    k = te.reduce_axis(8, "k")
+    s = te.compute((4,), lambda i: minus(a[i, k], axis=k), name="S")
+    sch = Schedule(s)
+    with pytest.raises(RefusedError) as caught:
+        sch.bind(sch.loops("S")[1], "threadIdx.x")
+    assert caught.value.verdict.rule == "bind.unlawful-reduction"
