@@ -17,7 +17,8 @@ from tvmlab.support import ParseError
 N = 13
 THIRD = np.float32(1 / 3)
 
-# pyright: reportUndefinedVariable=false, reportInvalidTypeForm=false
+# pyright: reportUndefinedVariable=false, reportInvalidTypeForm=false, reportUnusedVariable=false
+# pyright: reportUnknownParameterType=false, reportUnknownVariableType=false
 # ruff: noqa: F821, N803, B007 - functions in the text form, whose names Python does not know
 
 

@@ -52,6 +52,7 @@ from .printer import Line, marked_text, to_lines, to_text
 from .program import IMPORT_LLVM, Param, Program
 from .regions import accessed_buffer, infer_regions, make_block, written_buffers
 from .sharing import expand_lets, share
+from .show import describe
 from .stmt import (
     Access,
     Alloc,
@@ -188,6 +189,7 @@ __all__ = [
     "conjuncts",
     "const",
     "const_int",
+    "describe",
     "effective_scopes",
     "eq",
     "expand_lets",

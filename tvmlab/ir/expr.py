@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeAlias, Union
 
 import numpy as np
 
-from tvmlab.support import BOOL, FLOAT32, INDEX, DType, TypeMismatch, node, set_derived
+from tvmlab.support import BOOL, FLOAT32, INDEX, DType, Readable, TypeMismatch, node, set_derived
 
 from .folding import BinaryOp, CompareOp, Scalar, fold_compare, fold_int, wrap_int
 from .mixed import RULE
@@ -27,7 +27,7 @@ SCOPES = ("global", "shared", "warp", "local", "register")
 ExprLike: TypeAlias = Union["Expr", int, float, bool, "np.generic[Any]"]
 
 
-class Expr:
+class Expr(Readable):
     """Base of all expressions; gives them Python's arithmetic and ordering operators."""
 
     __slots__ = ()
@@ -290,7 +290,7 @@ class Cast(Expr):
 
 
 @node
-class Buffer:
+class Buffer(Readable):
     """A symbol for storage: row-major and compact, unless lowering has flattened it.
 
     Two buffers with one name differ. A 0-d buffer has the shape `()` and one element.

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -68,7 +68,7 @@ def _numbers(function: Callable[..., Any]) -> dict[str, Scalar]:
     known = {**function.__globals__, **around}
     found: dict[str, Scalar] = {}
     for name, value in known.items():
-        number: Any = value.item() if isinstance(value, np.generic) else value
+        number = cast(Any, value).item() if isinstance(value, np.generic) else value
         if isinstance(number, (int, float)):
             found[name] = number
     return found

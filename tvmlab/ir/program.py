@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TypeAlias, Union
 
-from tvmlab.support import node
+from tvmlab.support import Readable, node
 
 from .expr import Buffer, Var
 from .stmt import Annotations, Stmt
@@ -17,7 +17,7 @@ IMPORT_LLVM = "import_llvm"
 
 
 @node
-class Program:
+class Program(Readable):
     """A named function over buffers (and scalar sizes).
 
     `allocs` are intermediate buffers that still have their full shape; lowering gives each its

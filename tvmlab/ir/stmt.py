@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias, Union
 
-from tvmlab.support import ShapeError, TypeMismatch, node
+from tvmlab.support import Readable, ShapeError, TypeMismatch, node
 
 from .buffer import Region
 from .expr import TRUE, Buffer, Expr, Var, access_lanes
@@ -19,7 +19,7 @@ Access: TypeAlias = Literal["read", "write", "update", "address"]
 """What a call does with an operand; "address" touches no element (a prefetch)."""
 
 
-class Stmt:
+class Stmt(Readable):
     """Base of all statements."""
 
     __slots__ = ()
@@ -66,7 +66,7 @@ class Let(Stmt):
 
 
 @node
-class Operand:
+class Operand(Readable):
     """A part of a buffer that a call works on, and how.
 
     Once memory is flat the region is a range of elements, and `shape` and `strides` (in elements,
@@ -85,7 +85,7 @@ class Operand:
 
 
 @node
-class Procedure:
+class Procedure(Readable):
     """A statement over named buffers and scalars: the meaning of a call in programs' terms."""
 
     params: tuple[Buffer | Var, ...]
@@ -155,7 +155,7 @@ class Alloc(Stmt):
 
 
 @node
-class IterVar:
+class IterVar(Readable):
     """An iteration variable of a block: it takes each value of `0 <= var < extent`."""
 
     var: Var
@@ -164,7 +164,7 @@ class IterVar:
 
 
 @node
-class Combiner:
+class Combiner(Readable):
     """How a reduction joins two partial results, each a tuple of values.
 
     `results[n]` is over the variables `left` (the result so far) and `right` (the next);
@@ -180,7 +180,7 @@ class Combiner:
 
 
 @node
-class BlockSymbol:
+class BlockSymbol(Readable):
     """The identity of a block across rewriting."""
 
     name: str

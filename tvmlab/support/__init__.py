@@ -16,7 +16,7 @@ from .errors import (
 )
 from .llvm import llvm_binding, llvm_version
 from .names import Namer, identifier
-from .node import node, set_derived
+from .node import Readable, describe_by, node, set_derived
 from .plain import fields_of, items_of
 from .span import Span, render_span, user_span
 from .threads import THREADS_VARIABLE, available_cpus, default_num_threads
@@ -33,6 +33,7 @@ __all__ = [
     "Namer",
     "OptionError",
     "ParseError",
+    "Readable",
     "RuntimeFailure",
     "ScheduleError",
     "ShapeError",
@@ -44,6 +45,7 @@ __all__ = [
     "available_cpus",
     "deep",
     "default_num_threads",
+    "describe_by",
     "fields_of",
     "identifier",
     "in_deep_thread",

@@ -118,6 +118,11 @@ class Reduce(Expr):
     def __post_init__(self) -> None:
         set_derived(self, "dtype", self.source[self.value_index].dtype)
 
+    def __repr__(self) -> str:
+        axes = ", ".join(axis.name for axis in self.axes)
+        parts = ", ".join(map(repr, self.source))
+        return f"{self.reducer.name}({parts}, axis=[{axes}])"
+
     @property
     def value(self) -> Expr:
         """What this value of the reduction combines."""

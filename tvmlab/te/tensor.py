@@ -35,6 +35,9 @@ class Operation:
     )
     """The tensors that it makes, filled when they are made."""
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.name}>"
+
     @property
     def num_outputs(self) -> int:
         """How many tensors the operation makes."""
