@@ -10,7 +10,7 @@ from helpers.schedules import matmul_schedule
 from helpers.steps import after_steps, ramp
 
 from tvmlab import te
-from tvmlab.ir import Expr
+from tvmlab.ir import Expr, parse
 from tvmlab.schedule import RefusedError, Schedule
 from tvmlab.te import Tensor
 
@@ -156,6 +156,52 @@ def test_a_consumer_comes_after_the_joining() -> None:
         sch.reverse_compute_at("D", sch.loops("C")[0])
 
     after_steps(d, steps, [ramp(6, 16)])
+
+
+@pytest.mark.parametrize("which", [0, 1])
+@pytest.mark.parametrize("length", [12, 20])
+def test_a_reduction_of_two_values(length: int, which: int) -> None:
+    a = te.placeholder((6, length), name="A")
+    k = te.reduce_axis(length, "k")
+    outputs = te.compute((6,), lambda i: te.argmax((k, a[i, k]), axis=k), name="T")
+
+    def steps(sch: Schedule) -> None:
+        loops = sch.split(sch.loops("T")[1], [None, 6])
+        assert sch.rfactor("T", loops[which]).name == "T_rf"
+
+    after_steps(list(outputs), steps, [ramp(6, length)])
+
+
+def _subtraction() -> Tensor:
+    a = te.placeholder((6, 8), "int32", name="A")
+    k = te.reduce_axis(8, "k")
+    minus = te.comm_reducer(lambda x, y: x - y, lambda t: te.const(0, t), name="minus")
+    return te.compute((6,), lambda i: minus(a[i, k], axis=k), name="C")
+
+
+def test_an_unlawful_operation_is_refused_with_a_counterexample() -> None:
+    """apache/tvm#15196: differences cannot be computed in parts."""
+    sch = Schedule(_subtraction())
+    verdict = sch.check("rfactor", "C", sch.loops("C")[1])
+    assert (verdict.status, verdict.rule) == ("refused", "rfactor.unlawful")
+    assert "it is not commutative" in verdict.reason
+    assert "gives" in str(verdict.witness)
+
+
+def test_an_unlawful_operation_of_a_program_by_hand() -> None:
+    program = parse("""
+def f(A: int32[4, 8], C: int32[4]):
+    for i in range(4):
+        for k in range(8):
+            with block("C", vi=spatial(4, i), vk=reduce(8, k)):
+                with init():
+                    C[vi] = int32(0)
+                C[vi] = C[vi] - A[vi, vk]
+""")
+    sch = Schedule(program)
+    verdict = sch.check("rfactor", "C", sch.loops("C")[1])
+    assert verdict.rule == "rfactor.unlawful"
+    assert "gives" in str(verdict.witness)
 
 
 def _elementwise() -> None:

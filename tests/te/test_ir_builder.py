@@ -27,13 +27,11 @@ def run(body: Stmt, *buffers: te.View, inputs: tuple[Any, ...], size: int) -> np
     """The last buffer after the statement ran, by the interpreter and by machine code."""
     program = Program("f", buffers, body)
     verify(program)
-    results: list[np.ndarray[Any, Any]] = []
-    for runner in (lambda p, a: interpret(p, a), lambda p, a: build(p)(*a)):
-        out = np.zeros(size, np.float32)
-        runner(program, [*inputs, out])
-        results.append(out)
-    np.testing.assert_array_equal(results[0], results[1])
-    return results[0]
+    interpreted, compiled = np.zeros(size, np.float32), np.zeros(size, np.float32)
+    interpret(program, [*inputs, interpreted])
+    build(program)(*inputs, compiled)
+    np.testing.assert_array_equal(interpreted, compiled)
+    return interpreted
 
 
 def test_loops_conditions_names_and_storage() -> None:

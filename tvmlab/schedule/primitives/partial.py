@@ -49,6 +49,7 @@ def partial_block(
     loop: For,
     partials: Sequence[Buffer],
     axis: int,
+    name: str,
 ) -> Block:
     """The block that computes one partial result for each iteration of `loop`, in its old place."""
     guard = _guard_of_sums(index, block, loop)
@@ -71,7 +72,7 @@ def partial_block(
         for s in form.stores
     ]
     made = make_block(
-        BlockSymbol(partials[0].name),
+        BlockSymbol(name),
         axes.iters,
         axes.bindings,
         body,

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tvmlab.arith.laws import law_of
 from tvmlab.ir import (
     Binary,
     Block,
@@ -88,11 +89,11 @@ def reduction_form(block: Block) -> ReductionForm:
         )
     if block.combiner is not None:
         if not block.combiner.lawful:
-            raise _unlawful(block)
+            raise _unlawful(block, block.combiner)
         return ReductionForm(block.combiner, stores)
     store = stores[0]
     if block_kind(block) != "reduction" or len(stores) != 1:
-        raise _unlawful(block)
+        raise _unlawful(block, _operation_of(store))
     return ReductionForm(_built_in(store), stores)
 
 
@@ -128,14 +129,35 @@ def neutral(op: str, dtype: DType) -> Const:
     return const(values[op], dtype)
 
 
-def _unlawful(block: Block) -> RefusedError:
-    return _refusal(
-        block,
-        "unlawful",
-        "its operation is not known to be associative and commutative, so joining partial results "
-        "may give another value",
+def _operation_of(store: Store) -> Combiner | None:
+    """The operation that joins a block's element with something else, lawful or not."""
+    value = store.value
+    if not isinstance(value, Binary) or not isinstance(value.a, Load):
+        return None
+    if value.a.buffer is not store.buffer or not value.dtype.is_int | value.dtype.is_float:
+        return None
+    left, right = Var("left", value.dtype), Var("right", value.dtype)
+    return Combiner(
+        (left,), (right,), (Binary(value.op, left, right),), (const(0, value.dtype),), lawful=False
     )
 
 
-def _refusal(block: Block, rule: str, why: str) -> RefusedError:
-    return refuse(f"rfactor.{rule}", f"cannot factor {block.name}: {why}", subject=block.symbol)
+def _unlawful(block: Block, operation: Combiner | None) -> RefusedError:
+    law = None if operation is None else law_of(operation)
+    why = "" if law is None or law.holds else f": {law.reason}"
+    return _refusal(
+        block,
+        "unlawful",
+        f"its operation is not known to be associative and commutative{why}, so joining partial "
+        f"results may give another value",
+        None if law is None or law.holds else law.counterexample,
+    )
+
+
+def _refusal(block: Block, rule: str, why: str, witness: str | None = None) -> RefusedError:
+    return refuse(
+        f"rfactor.{rule}",
+        f"cannot factor {block.name}: {why}",
+        witness=witness,
+        subject=block.symbol,
+    )

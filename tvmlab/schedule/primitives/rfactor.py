@@ -56,7 +56,8 @@ def rfactor(program: Program, block: BlockSymbol, loop: Var, factor_axis: int = 
     axis = _position(target, form, factor_axis)
     partials = _partial_buffers(index, target, form, factored, axis)
     top = _outermost_reducing(index, target)
-    first = partial_block(index, target, form, factored, partials, axis)
+    name = Namer(s.name for s in index.blocks).fresh(f"{block.name}_rf")
+    first = partial_block(index, target, form, factored, partials, axis, name)
     last = joining_nest(index, target, form, factored, partials, axis, top)
     home = index.parent_loop(top)
     position = 1 + index.child_holding(home, top)[0]
@@ -134,7 +135,7 @@ def _partial_buffers(
     index: ProgramIndex, block: Block, form: ReductionForm, loop: For, axis: int
 ) -> tuple[Buffer, ...]:
     program = index.program
-    taken = Namer([b.name for b in program.buffers] + [s.name for s in index.blocks])
+    taken = Namer(b.name for b in program.buffers)
     made: list[Buffer] = []
     for buffer in form.buffers:
         shape = (*buffer.shape[:axis], loop.extent, *buffer.shape[axis:])
