@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -98,6 +98,12 @@ class Target(AbstractContextManager["Target"]):
 
 
 create = Target
+
+
+def build_config(**options: Any) -> AbstractContextManager[None]:
+    """Options for what is built inside a `with` block; buffers need none of them here."""
+    del options
+    return nullcontext()
 
 
 def cuda(model: str = "unknown", arch: str | None = None, options: Any = None) -> Target:

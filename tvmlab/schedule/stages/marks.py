@@ -68,7 +68,8 @@ def apply_intrinsics(
     for axis, mark, loop in _marked(stage, loops):
         if mark.tensor_intrin is not None and loop is not None:
             with telling("tensorize", axis):
-                schedule.apply("tensorize", loop, mark.tensor_intrin)
+                intrin = mark.tensor_intrin
+                schedule.apply("tensorize", loop, getattr(intrin, "name", intrin))
 
 
 def _marked(

@@ -19,6 +19,7 @@ from tvmlab.te import ThreadAxis as IterVar
 
 from . import operation, schedule, tensor
 from .bounded import bounded
+from .intrin import compute_of_slices, decl_tensor_intrin, tensorize_calls
 from .tensors import adopted
 
 _missing = missing(
@@ -62,7 +63,7 @@ def compute(
     free = [p for p in takes if p.kind is p.VAR_POSITIONAL or p.default is p.empty]
     count = rank if builtin_any(p.kind is p.VAR_POSITIONAL for p in free) else len(free)
     if count < rank:
-        return compute_of_tensors(_shape(shape), fcompute, count, name, tag)
+        return compute_of_slices(_shape(shape), fcompute, count, name, tag)
 
     def formula(*indices: Any) -> Any:
         result = fcompute(*indices)
@@ -73,19 +74,6 @@ def compute(
     formula.__signature__ = inspect.signature(fcompute)  # pyright: ignore[reportFunctionMemberAccess]
     with mixing(converted):
         return adopted(_te.compute(_shape(shape), formula, name, tag, **options))
-
-
-def compute_of_tensors(
-    shape: tuple[Any, ...], fcompute: Callable[..., Any], count: int, name: str, tag: str
-) -> Any:
-    """A tensor whose last dimensions a tensor intrinsic computes at once."""
-    from tvmlab.compat.tvm.missing import refused
-
-    del shape, fcompute, count, tag
-    raise refused(
-        f"compute {name} over fewer indices than dimensions",
-        "write the formula of each element, and call s[C].tensorize with the intrinsic",
-    )
 
 
 def reduce_axis(dom: Any, name: str = "rv", thread_tag: str = "", span: Any = None) -> Any:
@@ -142,6 +130,7 @@ def scan(init: Any, update: Any, state_placeholder: Any, inputs: Any = None, **o
 def create_schedule(ops: Any) -> Any:
     """A schedule; it keeps a record of its steps if the pass context asks for one."""
     s = _te.create_schedule(ops)
+    tensorize_calls(s)
     keep = PassContext.current().config.get("te.keep_schedule_record", False)
     s.schedule_record = s.primitive_record if keep else []
     return s
@@ -173,7 +162,7 @@ def builtin_any(values: Any) -> bool:
 
 
 __all__ = [
-    "Expr", "IterVar", "all", "any", "comm_reducer", "compute", "create_schedule", "extern",
-    "if_then_else", "operation", "placeholder", "reduce_axis", "scan", "schedule", "size_var",
-    "tensor", "thread_axis", "var",
+    "Expr", "IterVar", "all", "any", "comm_reducer", "compute", "create_schedule",
+    "decl_tensor_intrin", "extern", "if_then_else", "operation", "placeholder", "reduce_axis",
+    "scan", "schedule", "size_var", "tensor", "thread_axis", "var",
 ]  # fmt: skip
