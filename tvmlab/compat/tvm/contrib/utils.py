@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 import tempfile
+import weakref
 from pathlib import Path
 
 from tvmlab.compat.tvm.missing import missing
@@ -14,9 +16,9 @@ class TempDirectory:
     """A folder that is removed when nothing refers to it any more."""
 
     def __init__(self) -> None:
-        self._folder = tempfile.TemporaryDirectory(prefix="tvmlab-")
-        self.temp_dir = self._folder.name
+        self.temp_dir = tempfile.mkdtemp(prefix="tvmlab-")
         self.path = Path(self.temp_dir)
+        self._remove = weakref.finalize(self, shutil.rmtree, self.temp_dir, ignore_errors=True)
 
     def relpath(self, name: str) -> str:
         """The path of a file in it."""
@@ -28,7 +30,7 @@ class TempDirectory:
 
     def remove(self) -> None:
         """Remove the folder now."""
-        self._folder.cleanup()
+        self._remove()
 
     def __truediv__(self, name: str) -> Path:
         return self.path / name
