@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterable
 
 import numpy as np
 import pytest
@@ -19,9 +20,9 @@ PAIRS = [(TX, TX), (TY, TY)]
 def values(indices: list[Expr], fixed: dict[Var, int]) -> list[tuple[tuple[int, ...], int, int]]:
     """All elements with the two thread indices that touch them."""
     found: list[tuple[tuple[int, ...], int, int]] = []
-    ranges = [[fixed[v]] if v in fixed else range(n) for v, n in SIZES.items()]
+    ranges: list[Iterable[int]] = [[fixed[v]] if v in fixed else range(n) for v, n in SIZES.items()]
     for point in itertools.product(*ranges):
-        chosen: dict[Var, Expr] = dict(zip(SIZES, (const(n) for n in point), strict=True))
+        chosen: dict[Var, Expr] = {v: const(n) for v, n in zip(SIZES, point, strict=True)}
         cell = tuple(const_int(simplify(substitute(i, chosen), Bounds())) or 0 for i in indices)
         found.append((cell, point[0], point[1]))
     return found

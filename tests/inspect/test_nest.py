@@ -5,7 +5,15 @@ from html.parser import HTMLParser
 from helpers.schedules import matmul_schedule, tiled_schedule
 
 from tvmlab import te
-from tvmlab.inspect import NestReport, Row, SymbolIds, nest_html, nest_report, nest_text
+from tvmlab.inspect import (
+    NestReport,
+    Row,
+    SymbolIds,
+    line_report,
+    nest_html,
+    nest_report,
+    nest_text,
+)
 from tvmlab.ir import parse
 from tvmlab.schedule import Schedule
 from tvmlab.target import Target
@@ -136,3 +144,16 @@ def test_a_schedule_shows_itself_in_a_notebook() -> None:
 
     sch = tvmlab.Schedule(matmul_schedule(8, 8, 8).program)
     assert sch._repr_html_() == nest_html(sch)  # pyright: ignore[reportUnknownMemberType, reportAttributeAccessIssue]
+
+
+def test_loops_over_threads_say_which() -> None:
+    sch = matmul_schedule(8, 8, 8)
+    i, j, _ = sch.loops("C")
+    sch.bind(i, "blockIdx.x")
+    sch.bind(j, "vthread")
+    rows = [r for r in nest_report(sch).rows if r.type == "loop"]
+    assert [(r.kind, r.note) for r in rows[:2]] == [
+        ("thread", "blockIdx.x"),
+        ("thread", "virtual threads"),
+    ]
+    assert "by threads blockIdx.x" in line_report(sch, i.var).sentence

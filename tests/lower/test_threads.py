@@ -17,7 +17,7 @@ from helpers.steps import ramp
 from tvmlab import te
 from tvmlab.codegen import interpret
 from tvmlab.driver import build
-from tvmlab.ir import Alloc, Barrier, For, parse, to_text, walk
+from tvmlab.ir import Alloc, Barrier, For, const_int, parse, to_text, walk
 from tvmlab.lower import lower
 from tvmlab.lower.insert_barriers import insert_barriers
 from tvmlab.schedule import Schedule
@@ -48,7 +48,7 @@ def test_shared_memory_is_given_once_above_the_threads() -> None:
     tile_over_threads(sch, 16, 4, 8)
     program = lower(sch.program, TARGET).program
     node = program.body
-    order = []
+    order: list[str] = []
     while isinstance(node, (For, Alloc)):
         order.append(node.thread if isinstance(node, For) else node.buffer.scope)
         node = node.body
@@ -222,7 +222,7 @@ def test_loops_of_one_tag_become_one_as_long_as_the_longest() -> None:
     x = ramp(24)
     program = run_on_device(c, steps, [x], [x[:16] * 2 + x[8:] * 2])
     loops = [n for n in walk(program.body) if isinstance(n, For) and n.kind == "thread"]
-    assert [(lp.thread, lp.extent.value) for lp in loops] == [
+    assert [(lp.thread, const_int(lp.extent)) for lp in loops] == [
         ("blockIdx.x", 1),
         ("threadIdx.x", 24),
     ]
@@ -356,3 +356,19 @@ for k in range(t + 1):
 """
     with pytest.raises(UserError, match="the loop k that not all threads run equally often"):
         insert_barriers(parse(kernel(body)))
+
+
+def test_threads_join_results_of_several_parts() -> None:
+    source = te.placeholder((3, 12), name="A")
+    k = te.reduce_axis(12, "k")
+    outputs = te.compute(
+        (3,), lambda i: te.argmax((te.cast(k, "int32"), source[i, k]), axis=k), name="T"
+    )
+
+    def steps(sch: Schedule) -> None:
+        i, inner = sch.loops("T")
+        sch.bind(i, "blockIdx.x")
+        sch.bind(sch.split(inner, [None, 4])[1], "threadIdx.x")
+
+    a = ramp(3, 12)
+    run_on_device(outputs, steps, [a], [a.argmax(1).astype("int32"), a.max(1)])

@@ -23,6 +23,7 @@ _KINDS = {
     "parallel": "shared among threads",
     "vectorized": "as lanes of vectors",
     "unrolled": "written out one by one",
+    "virtual": "interleaved as virtual threads",
 }
 
 
@@ -80,7 +81,8 @@ def _loop_sentence(schedule: Schedule, loop: For) -> str:
     adds = ""
     if loop.var in reduction_loops(index_of(schedule.program)):
         adds = " that add into one result"
-    return f"{rounds}{adds}, {_KINDS.get(loop.kind, loop.kind)}."
+    how = f"by threads {loop.thread}" if loop.thread else _KINDS.get(loop.kind, loop.kind)
+    return f"{rounds}{adds}, {how}."
 
 
 def _block_sentence(block: Block) -> str:

@@ -181,7 +181,7 @@ class _Writer:
             parent=parent,
             depth=depth,
             type="loop",
-            kind=loop.kind,
+            kind="thread" if loop.kind == "virtual" else loop.kind,
             reduction=loop.var in self.reductions,
             name=self.names[loop.var],
             extent=const_int(loop.extent),
@@ -193,6 +193,8 @@ class _Writer:
         )
 
     def _loop_note(self, loop: For) -> str | None:
+        if loop.kind in ("thread", "virtual"):
+            return loop.thread or "virtual threads"
         rest = split_remark(loop, self.made.get(loop.var))
         extent, lanes = const_int(loop.extent), self.target.lanes(32)
         if rest is None and loop.kind == "vectorized" and extent and lanes > 1:

@@ -211,7 +211,9 @@ class _JointReduction:
         if self.block.init is None:
             return join
         if self._starts_neutral() and not self.begins:
-            stores = [Store(x.buffer, x.indices, v) for x, v in zip(into, values, strict=True)]
+            stores: list[Stmt] = [
+                Store(x.buffer, x.indices, v) for x, v in zip(into, values, strict=True)
+            ]
             return self._block("take", mine, seq(stores), first)
         iters = [it for it, _ in mine]
         fresh = {old.var: new.var for old, new in zip(self._spatial(), iters, strict=False)}
