@@ -46,12 +46,21 @@ _DEVICE = ("bind", "set_scope", "cache_read", "cache_write", "split", "compute_a
 """Steps that programs for devices are made of."""
 
 
+_RARE = (
+    "double_buffer", "software_pipeline", "rolling_buffer", "pad", "compute_at", "storage_align"
+)  # fmt: skip
+"""Steps that few programs allow, drawn more often where they are allowed."""
+
+
 def _draw(schedule: Schedule, rng: np.random.Generator, device: bool) -> Action | None:
     refs = references(schedule)
     actions = schedule.actions(refs[int(rng.integers(len(refs)))])
     wanted = [a for a in actions if a.primitive in _DEVICE and a.verdict]
     if device and wanted and rng.integers(4):
         actions = wanted
+    rare = [a for a in actions if a.primitive in _RARE and a.verdict]
+    if rare and rng.integers(3) == 0:
+        actions = rare
     return actions[int(rng.integers(len(actions)))] if actions else None
 
 

@@ -70,3 +70,6 @@ class MemorySteps:
 
     def prefetch(self, buffer: Buffer | Tensor | str, loop: LoopLike, offset: int = 1) -> None:
         self.apply("prefetch", buffer, loop, offset)
+
+    def rolling_buffer(self, block: BlockLike) -> None:
+        self.apply("rolling_buffer", block)
