@@ -25,6 +25,7 @@ from tvmlab.ir import (
     Expr,
     For,
     IterVar,
+    Let,
     Load,
     LoopKind,
     Program,
@@ -115,6 +116,7 @@ class _Stage:
         self.sources = sources
         self.loops: list[tuple[Var, int, bool]] = []
         self.guards: list[Expr] = []
+        self.names: list[tuple[Var, Expr]] = []
 
     def nest(self) -> Stmt:
         sizes = self.target.const_shape
@@ -166,12 +168,27 @@ class _Stage:
             BlockSymbol(self.target.name),
             [a.iter for a in axes],
             [a.binding for a in axes],
-            Store(self.target, place, value),
+            self._named(Store(self.target, place, value)),
             init=init,
             predicate=conjunction(self.guards) if self.guards else TRUE,
         )
 
+    def _named(self, stmt: Stmt) -> Stmt:
+        """The statement inside the names that its values use."""
+        for var, value in reversed(self.names):
+            stmt = Let(var, value, stmt)
+        return stmt
+
+    def _name(self, value: Expr) -> Expr:
+        var = Var(f"x{len(self.names)}", value.dtype)
+        self.names.append((var, value))
+        return var
+
     def _value(self, axes: list[_Axis], dtype: DType, depth: int) -> Expr:
+        value = self._plain_value(axes, dtype, depth)
+        return self._name(value) if self.draw(st.integers(0, 7)) == 0 else value
+
+    def _plain_value(self, axes: list[_Axis], dtype: DType, depth: int) -> Expr:
         choice: int = self.draw(st.integers(0, 7 if depth else 2))
         if choice == 0:
             return const(self.draw(st.integers(0, 3)), dtype)
@@ -220,7 +237,9 @@ class _Stage:
         if not axes:
             return const(self.draw(st.integers(0, size - 1))), []
         axis = self.draw(st.sampled_from(axes))
-        v = axis.iter.var
+        v: Expr = axis.iter.var
+        if self.draw(st.integers(0, 7)) == 0:
+            v = self._name(v)
         way = self.draw(st.sampled_from(("mod", "clamp", "pad", "fit")))
         if way == "fit" and axis.extent <= size:
             return v + self.draw(st.integers(0, size - axis.extent)), []
