@@ -160,6 +160,13 @@ def test_the_loops_of_a_triangle_change_places() -> None:
     agrees(lower_rows, sch)
 
 
+def test_the_first_row_of_a_triangle_on_its_own() -> None:
+    sch = tl.Schedule(backwards)
+    (i,) = sch.loops("X")
+    sch.partition(i, [1])
+    agrees(backwards, sch)
+
+
 WRONG = '''
 import tvmlab as tl
 def make(n):

@@ -250,6 +250,8 @@ class _Checker:
         """Smallest and largest value of an index over all loops, in scalars; None if not told."""
         if index.dtype != INDEX or loads_of(index) or not self._scalar(size):
             return None
+        if not all(self._scalar(extent) for extent in place.extents.values()):
+            return None  # whether a loop runs at all is known only where it stands
         low: dict[Var, Expr] = {}
         high: dict[Var, Expr] = {}
         form = linear_form(index)
