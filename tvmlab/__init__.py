@@ -15,7 +15,7 @@ from . import te
 from .driver import Executable, build, lower
 from .ir import kernel
 from .runtime import load_library, register_function
-from .schedule import Schedule, Verdict
+from .schedule import RefusedError, Schedule, Verdict
 from .support import TvmlabError, UserError
 
 if TYPE_CHECKING:
@@ -59,8 +59,30 @@ def _schedule_html(schedule: Schedule) -> str:
     return nest_html(schedule)
 
 
-# Notebooks show a schedule as its loop nest; the drawing stands above the schedule's own floor.
+def _verdict_html(verdict: Verdict) -> str:
+    from .inspect import verdict_html
+
+    return verdict_html(verdict)
+
+
+def _refusal_html(error: RefusedError) -> str:
+    from .inspect import refusal_html
+
+    return refusal_html(error)
+
+
+def _refusal_lines(error: RefusedError) -> list[str]:
+    from .inspect import refusal_lines
+
+    return refusal_lines(error)
+
+
+# Notebooks show a schedule as its loop nest, a verdict as a card, and a refusal without the frames
+# inside tvmlab; the drawing stands above the schedule's own floor.
 Schedule._repr_html_ = _schedule_html  # pyright: ignore[reportAttributeAccessIssue]
+Verdict._repr_html_ = _verdict_html  # pyright: ignore[reportAttributeAccessIssue]
+RefusedError._repr_html_ = _refusal_html  # pyright: ignore[reportAttributeAccessIssue]
+RefusedError._render_traceback_ = _refusal_lines  # pyright: ignore[reportAttributeAccessIssue]
 
 
 # Called by name from jupyter-builder, for development installs.

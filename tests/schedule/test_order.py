@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from tvmlab.codegen import interpret
 from tvmlab.driver import build
-from tvmlab.ir import Program, Var
+from tvmlab.ir import For, Program, Var
 from tvmlab.lower import lower
 from tvmlab.schedule import LoopRef, Schedule, Verdict, index_of
 from tvmlab.schedule.witness import Witness
@@ -38,6 +38,7 @@ def check_accepted(seed: int, steps: int) -> None:
     source = random_loops(rng)
     schedule = Schedule(source)
     want = results(source, source, seed)
+    text = ""
     for _ in range(steps):
         random_steps(schedule, rng, 1)
         text = f"seed {seed}\n{schedule.trace.to_python()}\n{schedule}"
@@ -112,11 +113,8 @@ def check_witness(verdict: Verdict, found: list[Instance]) -> None:
 
 def _nested(schedule: Schedule, loops: list[LoopRef]) -> list[tuple[Var, Var]]:
     index = index_of(schedule.program)
-    return [
-        (ref.var, index.loops[ref.var].body.var)  # pyright: ignore[reportAttributeAccessIssue]
-        for ref in loops
-        if index.loops[ref.var].body in index.loops.values()
-    ]
+    bodies = [(ref.var, index.loops[ref.var].body) for ref in loops]
+    return [(outer, body.var) for outer, body in bodies if isinstance(body, For)]
 
 
 @pytest.mark.parametrize("first", range(0, 45, 15))

@@ -31,7 +31,14 @@ from .plain import plain
 from .plot import PlotReport, Point, plot_report
 from .symbols import Symbol, SymbolIds
 from .text_view import history_text, nest_text, table
-from .verdict import FixReport, VerdictReport, verdict_report
+from .verdict import (
+    FixReport,
+    VerdictReport,
+    refusal_html,
+    refusal_lines,
+    verdict_html,
+    verdict_report,
+)
 
 __all__ = [
     "ActionReport",
@@ -74,9 +81,12 @@ __all__ = [
     "operations_of",
     "plain",
     "plot_report",
+    "refusal_html",
+    "refusal_lines",
     "step_label",
     "step_summary",
     "table",
+    "verdict_html",
     "verdict_report",
     "workload_report",
 ]

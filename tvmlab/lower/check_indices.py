@@ -75,13 +75,19 @@ def check_indices(program: Program, *, data: bool = True) -> Program:
     """
     checker = _Checker(program, data)
     body = checker.stmt(program.body, size_bounds(program), Place())
-    if not checker.texts:
+    if len(checker.texts) == len(texts_of(program)):
         return program
     for check in reversed(checker.before):
         body = If(check.holds, body, Evaluate(check.failure))
     result = with_body(program, body)
-    texts = (OUTSIDE, tuple(checker.texts))
-    return replace(result, annotations=(*result.annotations, texts))
+    others = tuple(pair for pair in result.annotations if pair[0] != OUTSIDE)
+    return replace(result, annotations=(*others, (OUTSIDE, tuple(checker.texts))))
+
+
+def texts_of(program: Program) -> tuple[str, ...]:
+    """The texts that `outside` calls of a program number so far."""
+    texts = dict(program.annotations).get(OUTSIDE, ())
+    return tuple(str(text) for text in texts) if isinstance(texts, tuple) else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +102,7 @@ class _Checker:
     """The walk over one program; collects texts, and the checks to be made before anything runs."""
 
     def __init__(self, program: Program, data: bool) -> None:
-        self.texts: list[str] = []
+        self.texts = list(texts_of(program))
         self.before: list[_Check] = []
         self._data = data
         self._scalars = {p for p in program.params if isinstance(p, Var)}

@@ -21,6 +21,7 @@ from tvmlab.target import Target
 from .accumulate_in_registers import accumulate_in_registers
 from .alignments import gather_alignments
 from .auto_unroll import auto_unroll
+from .check_assumptions import check_assumptions
 from .check_indices import check_indices
 from .compact_buffers import compact_buffers
 from .dissolve_blocks import dissolve_blocks
@@ -110,6 +111,11 @@ PIPELINE: tuple[Pass, ...] = (
         "infer_scopes",
         "an intermediate between threads lives in memory that the right ones of them see",
         lambda p, _: infer_scopes(p),
+    ),
+    Pass(
+        "check_assumptions",
+        "a size that a schedule does not allow for makes the call fail",
+        lambda p, _: check_assumptions(p),
     ),
     Pass(
         "check_indices",

@@ -86,6 +86,11 @@ class Kernel:
         name = self.signature.name
         if code == _OUTSIDE and self._fault is not None:
             record = _Fault.from_address(self._fault)
+            if record.limit < 0:  # no index: a fact about sizes that does not hold
+                return RuntimeFailure(
+                    f"kernel {name} failed: {record.text.decode()}",
+                    hint="call it with sizes that fit, or schedule it without assuming that",
+                )
             return RuntimeFailure(
                 f"kernel {name} failed: {record.text.decode()} is {record.index}, "
                 f"but the size there is {record.limit}",

@@ -1,6 +1,7 @@
 """Schedules: eager, reversible transformations of programs that never change what they compute."""
 
 from .actions import Action, Choice
+from .assumptions import size_facts
 from .history import History, HistoryNode
 from .index import ProgramIndex, accesses, blocks_in, index_of
 from .kinds import block_kind
@@ -12,6 +13,7 @@ from .service import Attempt
 from .stages import Group, Replayed, Stage, TeSchedule
 from .trace import Instruction, Step, Trace, read_json
 from .verdict import ALLOWED, Fix, RefusedError, Verdict
+from .witness import Iteration, Witness
 
 __all__ = [
     "ALLOWED",
@@ -26,6 +28,7 @@ __all__ = [
     "History",
     "HistoryNode",
     "Instruction",
+    "Iteration",
     "LoopRef",
     "ParamSpec",
     "Primitive",
@@ -39,6 +42,7 @@ __all__ = [
     "TeSchedule",
     "Trace",
     "Verdict",
+    "Witness",
     "accesses",
     "block_kind",
     "blocks_in",
@@ -46,4 +50,5 @@ __all__ = [
     "primitive",
     "read_json",
     "reduction_form",
+    "size_facts",
 ]

@@ -105,7 +105,9 @@ def require_settled(program: Program, primitive: str, args: Mapping[str, Any]) -
 def _require_no_overlap(
     index: ProgramIndex, block: Block, writer: Block, reader: Block, buffer: Buffer, primitive: str
 ) -> None:
-    conflict = find_overlap(index, reader, writer, buffer)
+    kept = _kept_loops(index, block, primitive)
+    fixed = [loop for loop in index.common_loops(reader, writer) if loop in kept]
+    conflict = find_overlap(index, reader, writer, buffer, fixed)
     if conflict is None:
         return
     reason = (
@@ -117,6 +119,15 @@ def _require_no_overlap(
     raise make(
         f"{primitive}.changing-values", reason, witness=conflict.witness, subject=block.symbol
     )
+
+
+def _kept_loops(index: ProgramIndex, block: Block, primitive: str) -> list[For]:
+    """The loops that stay around a block wherever the step puts it: those around its partners."""
+    if primitive in ("compute_at", "compute_inline"):
+        return index.common_loops(block, *index.consumers_of(block))
+    if primitive in ("reverse_compute_at", "reverse_compute_inline"):
+        return index.common_loops(block, *index.producers_of(block))
+    return []
 
 
 def _settled(index: ProgramIndex, writer: Block, reader: Block, buffer: Buffer) -> bool:

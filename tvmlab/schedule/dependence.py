@@ -102,16 +102,20 @@ def find_conflict(
 
 
 def find_overlap(
-    index: ProgramIndex, reader: Block, writer: Block, buffer: Buffer
+    index: ProgramIndex, reader: Block, writer: Block, buffer: Buffer, fixed: Sequence[For]
 ) -> Conflict | None:
-    """An element of a buffer that one block reads, in any iteration, and another one writes."""
+    """An element of a buffer that one block reads and another one writes.
+
+    In any iterations in which the loops `fixed`, which are around both, have the same values.
+    """
+    order: Order = {loop.var: "=" for loop in fixed}
     facts = size_facts(index.program)
     reads = [a for a in block_accesses(index, reader) if not a.writes]
     writes = [a for a in block_accesses(index, writer) if a.writes]
     found: Conflict | None = None
     for one, other in itertools.product(reads, writes):
         if one.access.buffer is buffer and other.access.buffer is buffer:
-            conflict = _ask(one, other, [{}], facts)
+            conflict = _ask(one, other, [order], facts)
             if conflict is not None and conflict.certainty == "sure":
                 return conflict
             found = found or conflict

@@ -97,7 +97,7 @@ def _wavefronts(index: ProgramIndex, loop: For, primitive: str) -> Iterator[Fix]
                 ("reorder", {"loops": ("$0", outer.var)}),
                 (primitive, {"loop": outer.var}),
             )
-            yield Fix(title, steps, "wavefront")
+            yield Fix(title, steps, "other loop")
 
 
 def _neighbors(index: ProgramIndex, loop: For) -> Iterator[tuple[For, For]]:

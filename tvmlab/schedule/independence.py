@@ -17,7 +17,7 @@ from .dependence import Conflict, find_conflict, side_by_side
 from .fixes import side_by_side_fixes
 from .index import ProgramIndex, index_of
 from .kinds import final_stores
-from .legality import binding_vars, verb
+from .legality import binding_vars, order_note, verb
 from .repeats import injective_inside
 from .verdict import Fix, RefusedError, refuse, unsure
 from .witness import Iteration, Witness
@@ -157,7 +157,7 @@ class _Asked:
             raise refuse(
                 f"{self.primitive}.dependence",
                 f"{self.subject}: its iterations need each other's values or overwrite them, so "
-                f"they must run one after another",
+                f"they must run one after another{order_note(conflict.first)}",
                 witness=conflict.witness,
                 fixes=self._fixes(conflict.first, conflict.witness),
                 subject=loop.var,

@@ -25,6 +25,8 @@ from tvmlab.ir import (
     walk,
 )
 
+from .assumptions import size_facts
+
 
 class ProgramIndex:
     """Look-up tables of one program."""
@@ -75,8 +77,11 @@ class ProgramIndex:
         return around[-1] if around else None
 
     def bounds_around(self, stmt: Stmt) -> Bounds:
-        """The ranges of the loop variables that enclose a statement."""
-        return Bounds.of({loop.var: loop.extent for loop in self.loops_around(stmt)})
+        """The ranges of the loop variables around a statement, and what is assumed of sizes."""
+        bounds = Bounds.of({loop.var: loop.extent for loop in self.loops_around(stmt)})
+        for fact in size_facts(self.program):
+            bounds = bounds.assume(fact)
+        return bounds
 
     def is_under(self, stmt: Stmt, ancestor: Stmt) -> bool:
         """Whether `ancestor` is the statement itself or encloses it."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 
+from tvmlab.arith import law_of
 from tvmlab.ir import (
     Block,
     Buffer,
@@ -133,3 +134,12 @@ def written_buffer(block: Block, primitive: str) -> Buffer:
             subject=block.symbol,
         )
     return written[0]
+
+
+def order_note(block: Block) -> str:
+    """The end of a sentence: why the order of a reduction by a user's operation matters."""
+    if block.combiner is None or block.combiner.lawful:
+        return ""
+    law = law_of(block.combiner)
+    why = law.counterexample or law.reason
+    return f"; the operation of {block.name} is not associative and commutative: {why}"

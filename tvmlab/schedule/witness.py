@@ -55,6 +55,13 @@ class Witness:
         places = ("?" if place is None else str(place) for place in self.cell)
         return f"{self.buffer}[{', '.join(places)}]"
 
+    @property
+    def actions(self) -> tuple[str, str]:
+        """What the first and the second iteration do with the element."""
+        words = {"flow": ("writes", "reads"), "anti": ("reads", "writes")}
+        both = "writes" if self.kind == "output" else "updates"
+        return words.get(self.kind, (both, both))
+
     def __str__(self) -> str:
         one, other = self._names()
         if self.kind == "flow":

@@ -114,6 +114,13 @@ def find_clash(
 
 
 @dataclass(frozen=True, slots=True)
+class _Size:
+    """The variable of a system for a size, or another number that the program is given."""
+
+    var: Var
+
+
+@dataclass(frozen=True, slots=True)
 class _Side:
     """An access as cases over the variables of a system: those of the first or second iteration."""
 
@@ -149,7 +156,7 @@ def _side(access: Access, label: str) -> _Side:
 def _size(var: Var) -> Hashable:
     if not var.dtype.is_int or var.dtype.lanes != 1:
         raise NotLinearError
-    return ("size", var)
+    return _Size(var)
 
 
 def _cases_or_none(index: Expr, translator: Translator) -> Sequence[Case] | None:
@@ -191,7 +198,7 @@ class _Question:
         """In the order in which they are made small: sizes, the first iteration, the second."""
         first, second = self.accesses
         found = variables_of(constraints)
-        sizes = [v for v in found if isinstance(v, tuple) and v[0] == "size"]
+        sizes = [v for v in found if isinstance(v, _Size)]
         loops = [("first", v) for v, _ in first.loops] + [("second", v) for v, _ in second.loops]
         return list(dict.fromkeys([*sizes, *loops, *found]))
 
@@ -204,7 +211,7 @@ class _Question:
                 _cell(x, point) if x is not None else _cell(y, point) if y is not None else None
                 for x, y in zip(self.one.indices, self.other.indices, strict=True)
             ),
-            {v[1]: n for v, n in point.items() if isinstance(v, tuple) and v[0] == "size"},
+            {v.var: n for v, n in point.items() if isinstance(v, _Size)},
             self.one.exact and self.other.exact,
         )
 

@@ -66,6 +66,8 @@ def smallest_solution(
         if found.is_empty():
             return None
         point = _smallest_point(isl, found)
+        if point.is_void():  # a set that isl could not tell to be empty before it looked for this
+            return None
         places = range(len(variables))
         numbers = [point.get_coordinate_val(isl.dim_type.set, n).to_python() for n in places]
     return dict(zip(variables, numbers, strict=True))

@@ -17,6 +17,7 @@ from tvmlab.ir import (
     conjunction,
     const,
     const_int,
+    eq,
     substitute,
     to_text,
     uses_var,
@@ -76,7 +77,7 @@ def split(
     index = index_of(program)
     target = index.loops[loop]
     require_serial(target, "split")
-    extents = _split_extents(target, tuple(factors))
+    extents = _split_extents(target, tuple(factors), index.bounds_around(target))
     names = _SUFFIXES.get(len(extents), tuple(str(n) for n in range(len(extents))))
     news = [Var(f"{loop.name}_{suffix}") for suffix in names]
     value: Expr = const(0)
@@ -109,7 +110,7 @@ def _leaves_tail(loop: For, factors: Sequence[int | None]) -> RefusedError:
     )
 
 
-def _split_extents(loop: For, factors: tuple[int | None, ...]) -> list[Expr]:
+def _split_extents(loop: For, factors: tuple[int | None, ...], env: Bounds) -> list[Expr]:
     """The extents of the new loops: None filled in, too large factors cut down."""
     name = loop.var.name
     known = [f for f in factors if f is not None]
@@ -122,7 +123,7 @@ def _split_extents(loop: For, factors: tuple[int | None, ...]) -> list[Expr]:
         )
     extent = const_int(loop.extent)
     if extent is None:
-        return _symbolic_extents(loop, factors)
+        return _symbolic_extents(loop, factors, env)
     if None not in factors and prod(known) < extent:
         raise refuse(
             "split.too-small",
@@ -144,7 +145,7 @@ def _split_extents(loop: For, factors: tuple[int | None, ...]) -> list[Expr]:
     return [const(f) for f in result]
 
 
-def _symbolic_extents(loop: For, factors: tuple[int | None, ...]) -> list[Expr]:
+def _symbolic_extents(loop: For, factors: tuple[int | None, ...], env: Bounds) -> list[Expr]:
     if None not in factors:
         raise refuse(
             "split.symbolic-extent",
@@ -153,7 +154,9 @@ def _symbolic_extents(loop: For, factors: tuple[int | None, ...]) -> list[Expr]:
             subject=loop.var,
         )
     rest = prod(f for f in factors if f is not None)
-    missing = simplify((loop.extent + (rest - 1)) // rest, Bounds.of({}))
+    divisible = prove(eq(loop.extent % rest, 0), env)
+    rounded = loop.extent if divisible else loop.extent + (rest - 1)
+    missing = simplify(rounded // rest, Bounds.of({}))
     return [missing if f is None else const(f) for f in factors]
 
 

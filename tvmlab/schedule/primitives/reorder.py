@@ -28,6 +28,7 @@ from tvmlab.schedule.index import ProgramIndex, index_of
 from tvmlab.schedule.kinds import block_kind
 from tvmlab.schedule.legality import (
     binding_vars,
+    order_note,
     require_chain,
 )
 from tvmlab.schedule.notes import require_unheld
@@ -137,7 +138,7 @@ def _require_same_results(index: ProgramIndex, chain: Sequence[For], wanted: Seq
         raise refuse(
             "reorder.dependence",
             f"cannot reorder to {moved}: two iterations that use the same element of "
-            f"{conflict.buffer.name} would change places",
+            f"{conflict.buffer.name} would change places{order_note(conflict.first)}",
             witness=conflict.witness,
             fixes=reorder_fixes(index, chain, wanted, conflict.first),
             subject=chain[0].var,
