@@ -64,7 +64,7 @@ def test_measure_calls_the_function() -> None:
 
 
 def test_no_repeats() -> None:
-    with pytest.raises(OptionError, match="0 repeats were asked for"):
+    with pytest.raises(OptionError, match="repeats is 0; a number of at least 1 is needed"):
         measure(lambda: None, repeats=0)
 
 

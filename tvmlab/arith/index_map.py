@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias, Union
 
 from tvmlab.ir import Expr, Var, as_expr, const, const_int, parse_expr, substitute, to_text
-from tvmlab.support import ParseError, ShapeError, TypeMismatch, items_of, node
+from tvmlab.support import ParseError, ShapeError, TypeMismatch, items_of, node, shown
 
 from .bounds import Bounds, bound_of
 from .iter_map import detect_iter_map
@@ -87,8 +87,15 @@ def _called(function: Callable[..., Any], rank: int) -> IndexMap:
 
 
 def _names(function: Callable[..., Any], rank: int) -> list[str]:
+    try:
+        parameters = inspect.signature(function).parameters
+    except (TypeError, ValueError):  # some functions of Python itself do not tell
+        raise TypeMismatch(
+            f"{shown(function)} is no map of indices",
+            hint="write a function of the old indices: lambda i, j: [i // 16, j, i % 16]",
+        ) from None
     names: list[str] = []
-    for parameter in inspect.signature(function).parameters.values():
+    for parameter in parameters.values():
         if parameter.kind is parameter.VAR_POSITIONAL:
             names += [f"i{n}" for n in range(len(names), rank)]
         elif parameter.default is parameter.empty:

@@ -21,7 +21,7 @@ from tvmlab.lower import Lowered, LowerOptions
 from tvmlab.lower import lower as lower_program
 from tvmlab.runtime import Kernel, ObjectCache
 from tvmlab.schedule import Schedule, TeSchedule
-from tvmlab.support import UserError
+from tvmlab.support import OptionError, UserError, items_of, require_option, shown
 from tvmlab.target import Target
 from tvmlab.te import Tensor, create_program
 
@@ -80,8 +80,21 @@ def lower(
     arguments, machine = _arguments(args, target)
     program = program_of(source, arguments, name)
     verify(program, error=UserError)
+    if options is not None:
+        require_option(options, LowerOptions, "options")
     lowered = lower_program(program, Target.of(machine), options or LowerOptions())
-    return Loops.of(lowered) if simple_mode else lowered
+    return Loops.of(lowered) if simple_mode is True else lowered
+
+
+def _codes(link: Sequence[str | bytes | Path]) -> Sequence[str | bytes | Path]:
+    """Codes to be linked in, which callers may have given as anything."""
+    codes = [link] if isinstance(link, (str, bytes, Path)) else items_of(link)
+    if codes is None or not all(isinstance(code, (str, bytes, Path)) for code in codes):
+        raise OptionError(
+            f"link must be a list of LLVM IR texts, bitcode and paths, not {shown(link)}",
+            hint='for example link=["kernel.ll"] or link=[Path("kernel.c")]',
+        )
+    return cast("Sequence[str | bytes | Path]", codes)
 
 
 def _arguments(
@@ -130,9 +143,14 @@ def build(
     start = time.perf_counter()
     program = program_of(source, arguments, name)
     _require_cpu_loops(program)
+    if options is not None:
+        require_option(options, LowerOptions, "options")
+    if emit_options is not None:
+        require_option(emit_options, EmitOptions, "emit_options")
+    codes = _codes(link)
     if isinstance(source, TeSchedule):
-        link = [*link, *source.linked]
-    for code in link:
+        codes = [*codes, *source.linked]
+    for code in codes:
         program = with_code(program, code)
     lowered = lower(program, machine, options=options)
     lowered_at = time.perf_counter()

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from tvmlab.codegen import CompiledObject, compile_module
 from tvmlab.ir import Program, to_text
 from tvmlab.lower import PassRecord
 from tvmlab.runtime import Kernel, Signature, Timing
-from tvmlab.support import OptionError
+from tvmlab.support import OptionError, require_text, shown
 from tvmlab.target import Target
 
 from .work import count_flops
@@ -98,6 +98,7 @@ class Executable:
         "loops" is the scheduled loop nest, "lowered" what the passes made of it, "llvm" the
         optimised LLVM IR, "asm" the assembly.
         """
+        kind = cast("SourceKind", require_text(kind, "the kind of a source"))
         if kind == "loops":
             return to_text(self.program)
         if kind == "lowered":
@@ -107,7 +108,7 @@ class Executable:
         if kind == "asm":
             return self._code.asm
         raise OptionError(
-            f"there is no source of kind {kind!r}",
+            f"there is no source of kind {shown(kind)}",
             hint='kinds are "loops", "lowered", "llvm" and "asm"',
         )
 

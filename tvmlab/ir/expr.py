@@ -12,7 +12,17 @@ from typing import Any, Literal, TypeAlias, Union
 
 import numpy as np
 
-from tvmlab.support import BOOL, FLOAT32, INDEX, DType, Readable, TypeMismatch, node, set_derived
+from tvmlab.support import (
+    BOOL,
+    FLOAT32,
+    INDEX,
+    DType,
+    Readable,
+    TypeMismatch,
+    node,
+    set_derived,
+    shown,
+)
 
 from .folding import BinaryOp, CompareOp, Scalar, fold_compare, fold_int, wrap_int
 from .mixed import RULE
@@ -526,7 +536,7 @@ def _python_number(value: Any) -> Scalar:
     if isinstance(plain, (int, float)):
         return plain
     raise TypeMismatch(
-        f"{plain!r} cannot stand in a formula: it is of type {type(plain).__name__}",
+        f"{shown(plain)} cannot stand in a formula: it is of type {type(plain).__name__}",
         hint="a formula is made of numbers, indices and elements of tensors, such as A[i, j]",
     )
 
@@ -582,7 +592,7 @@ def _same_type(op: str, a: Expr, b: Expr) -> None:
 def _need_bool(op: str, a: Expr) -> None:
     if not isinstance(a, Expr):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TypeMismatch(
-            f"{op} needs a condition of the program, not {a!r}",
+            f"{op} needs a condition of the program, not {shown(a)}",
             hint="Python's == and != compare objects; write te.eq(a, b) or te.ne(a, b)",
         )
     if not a.dtype.is_bool:

@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tvmlab.support import OptionError
+from tvmlab.support import OptionError, shown
 
 _NOISY = 0.1
+_LONGEST_REPEAT_MS = 1e6
 _FLUSH_BYTES = 64 << 20
 
 
@@ -143,8 +144,14 @@ def measure_loop(
     OptionError
         If there are no repeats.
     """
-    if repeats < 1:
-        raise OptionError(f"{repeats} repeats were asked for; at least 1 is needed")
+    if not isinstance(repeats, int) or repeats < 1:  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise OptionError(f"repeats is {shown(repeats)}; a number of at least 1 is needed")
+    number = isinstance(min_repeat_ms, (int, float))  # pyright: ignore[reportUnnecessaryIsInstance]
+    if not number or not 0 <= min_repeat_ms <= _LONGEST_REPEAT_MS:
+        raise OptionError(
+            f"min_repeat_ms is {shown(min_repeat_ms)}; it is a number of milliseconds, at most "
+            f"{_LONGEST_REPEAT_MS:g}"
+        )
     run(1)
     inner = 1 if flush_cache else _inner_count(run, min_repeat_ms / 1e3)
     samples: list[float] = []

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from tvmlab.ir import Program
-from tvmlab.support import UserError
+from tvmlab.support import UserError, is_among, require_text, shown
 
 from .trace import Step, Trace
 
@@ -86,9 +86,10 @@ class History:
 
     def goto(self, id: int) -> HistoryNode:
         """Make any state current; redo then leads along the way it was reached."""
-        if id not in self.nodes:
+        if not is_among(id, self.nodes):
             raise UserError(
-                f"there is no state {id} in the history; states are 0 to {len(self.nodes) - 1}"
+                f"there is no state {shown(id)} in the history; "
+                f"states are 0 to {len(self.nodes) - 1}"
             )
         for below, above in zip(self.path(id), self.path(id)[1:], strict=False):
             self._forward[below.id] = above.id
@@ -97,7 +98,7 @@ class History:
 
     def checkpoint(self, name: str) -> HistoryNode:
         """Give the current state a name; a name can be given again, and moves then."""
-        if not name.strip():
+        if not require_text(name, "a checkpoint's name").strip():
             raise UserError("a checkpoint needs a name that is not empty")
         for node in self.nodes.values():
             if node.label == name:

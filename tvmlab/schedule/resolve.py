@@ -10,7 +10,7 @@ import numpy as np
 
 from tvmlab.arith import IndexMap, index_map
 from tvmlab.ir import BlockSymbol, Buffer, Expr, For, Var, const_int, touched_buffers
-from tvmlab.support import ScheduleError, UserError, items_of
+from tvmlab.support import ScheduleError, UserError, items_of, shown
 
 from .index import index_of
 from .refs import BlockRef, LoopRef, Owner
@@ -90,7 +90,7 @@ def _convert(schedule: Owner, primitive: Primitive, spec: ParamSpec, value: Any)
     if spec.kind == "loops":
         items = items_of(value)
         if items is None:
-            raise ScheduleError(f"{what} must be loops, not {value!r}", hint=_usage(primitive))
+            raise ScheduleError(f"{what} must be loops, not {shown(value)}", hint=_usage(primitive))
         return tuple(resolve_loop(schedule, item, what) for item in items)
     if spec.kind == "block":
         return resolve_block(schedule, value, what)
@@ -107,9 +107,9 @@ def _convert(schedule: Owner, primitive: Primitive, spec: ParamSpec, value: Any)
     if spec.kind in ("value", "bool"):
         return _value(spec, what, value)
     value = getattr(value, "thread_tag", value)
-    if value not in spec.choices:
+    if not isinstance(value, str) or value not in spec.choices:
         raise ScheduleError(
-            f"{what} cannot be {value!r}", hint=f"it is one of {', '.join(spec.choices)}"
+            f"{what} cannot be {shown(value)}", hint=f"it is one of {', '.join(spec.choices)}"
         )
     return value
 
@@ -125,7 +125,7 @@ def resolve_loop(schedule: Owner, value: Any, what: str) -> Var:
         value = value.var
     if not isinstance(value, Var):
         raise ScheduleError(
-            f"{what} must be a loop, not {value!r}",
+            f"{what} must be a loop, not {shown(value)}",
             hint='take loops from the schedule: i, j, k = sch.loops("C")',
         )
     if value not in index_of(schedule.program).loops:
@@ -165,10 +165,12 @@ def resolve_block(schedule: Owner, value: Any, what: str) -> BlockSymbol:
             if symbol.name == value:
                 return symbol
         names = ", ".join(s.name for s in index.blocks)
-        raise ScheduleError(f"{what}: there is no block {value!r}", hint=f"blocks are: {names}")
+        raise ScheduleError(
+            f"{what}: there is no block {shown(value)}", hint=f"blocks are: {names}"
+        )
     if not isinstance(value, BlockSymbol):
         raise ScheduleError(
-            f"{what} must be a block or its name, not {value!r}",
+            f"{what} must be a block or its name, not {shown(value)}",
             hint=f"blocks are: {', '.join(s.name for s in index.blocks)}",
         )
     if value not in index.blocks:
@@ -183,10 +185,10 @@ def resolve_buffer(schedule: Owner, value: Any, what: str) -> Buffer:
         value = _written_by(schedule, resolve_block(schedule, value, what), what)
     name = value.name if isinstance(value, Buffer) else value
     for buffer in buffers:
-        if buffer is value or buffer.name == name:
+        if buffer is value or (isinstance(name, str) and buffer.name == name):
             return buffer
     raise ScheduleError(
-        f"{what}: there is no buffer {name!r}",
+        f"{what}: there is no buffer {name if isinstance(name, str) else shown(name)}",
         hint=f"buffers are: {', '.join(b.name for b in buffers)}",
     )
 
@@ -218,7 +220,7 @@ def _factors(what: str, value: Any) -> tuple[int | None, ...]:
     factors = tuple(f for f in items or () if f is None or _is_whole(f))
     if items is None or len(factors) != len(items):
         raise ScheduleError(
-            f"{what} must be a list of whole numbers, one of which may be None, not {value!r}",
+            f"{what} must be a list of whole numbers, one of which may be None, not {shown(value)}",
             hint="for example sch.split(i, [None, 16])",
         )
     return factors
@@ -240,15 +242,15 @@ def _plain(spec: ParamSpec, what: str, value: Any) -> int | str | tuple[int, ...
         name = value if isinstance(value, str) else getattr(value, "name", None)
         if isinstance(name, str):
             return name
-        raise ScheduleError(f"{what} must be a name, not {value!r}")
+        raise ScheduleError(f"{what} must be a name, not {shown(value)}")
     if spec.kind == "int":
         if _is_whole(value):
             return value
-        raise ScheduleError(f"{what} must be a whole number, not {value!r}")
+        raise ScheduleError(f"{what} must be a whole number, not {shown(value)}")
     items = items_of(value)
     numbers = tuple(n for n in items or () if _is_whole(n))
     if items is None or len(numbers) != len(items):
-        raise ScheduleError(f"{what} must be a list of whole numbers, not {value!r}")
+        raise ScheduleError(f"{what} must be a list of whole numbers, not {shown(value)}")
     return numbers
 
 
@@ -275,7 +277,7 @@ def _value(spec: ParamSpec, what: str, value: Any) -> Any:
     if spec.kind == "bool":
         if isinstance(value, bool):
             return value
-        raise ScheduleError(f"{what} must be True or False, not {value!r}")
+        raise ScheduleError(f"{what} must be True or False, not {shown(value)}")
     if isinstance(value, np.generic):
         return _value(spec, what, value.item())
     if isinstance(value, (bool, int, float, str)):
@@ -283,7 +285,8 @@ def _value(spec: ParamSpec, what: str, value: Any) -> Any:
     items = items_of(value)
     if items is None:
         raise ScheduleError(
-            f"{what} must be a number, a text, True or False, or a list of these, not {value!r}"
+            f"{what} must be a number, a text, True or False, or a list of these, "
+            f"not {shown(value)}"
         )
     return tuple(_value(spec, what, item) for item in items)
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tvmlab.ir import Block, Buffer, For, Program, Scope, Var, to_lines, to_text
-from tvmlab.support import ScheduleError, fields_of, items_of, user_span
+from tvmlab.support import ScheduleError, fields_of, is_among, items_of, shown, user_span
 from tvmlab.te import Tensor, TensorIntrin, create_program
 
 from .actions import Action, block_actions, loop_actions
@@ -93,7 +93,7 @@ class Schedule(MemorySteps):
     def has(self, symbol: Output) -> bool:
         """Whether a loop or block is in the current program."""
         index = index_of(self.program)
-        return symbol in index.loops or symbol in index.blocks
+        return is_among(symbol, index.loops) or is_among(symbol, index.blocks)
 
     def __str__(self) -> str:
         return to_text(self.program)
@@ -127,6 +127,10 @@ class Schedule(MemorySteps):
 
     def apply_fix(self, fix: Fix) -> list[Ref]:
         """Take the steps of a fix that a verdict offered; returns the references of the last."""
+        if not isinstance(fix, Fix):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise ScheduleError(
+                f"{shown(fix)} is no fix", hint="take one of a verdict: verdict.fixes[0]"
+            )
         outputs: list[Output] = []
         start = self.history.current
         refs: list[Ref] = []
@@ -151,9 +155,10 @@ class Schedule(MemorySteps):
         return block_actions(self.program, resolve_block(self, ref, "actions"))
 
     def _spec(self, primitive: str) -> Primitive:
-        if primitive not in PRIMITIVES:
+        if not is_among(primitive, PRIMITIVES):
+            name = primitive if isinstance(primitive, str) else shown(primitive)
             raise ScheduleError(
-                f"there is no schedule primitive {primitive!r}",
+                f"there is no schedule primitive {name}",
                 hint=f"primitives are: {', '.join(sorted(PRIMITIVES))}",
             )
         return PRIMITIVES[primitive]

@@ -18,6 +18,7 @@ from .llvm import llvm_binding, llvm_version
 from .names import Namer, identifier
 from .node import Readable, describe_by, node, set_derived
 from .plain import fields_of, items_of
+from .require import is_among, require_option, require_text, shown
 from .span import Span, render_span, user_span
 from .threads import THREADS_VARIABLE, available_cpus, default_num_threads
 
@@ -49,11 +50,15 @@ __all__ = [
     "fields_of",
     "identifier",
     "in_deep_thread",
+    "is_among",
     "items_of",
     "llvm_binding",
     "llvm_version",
     "node",
     "render_span",
+    "require_option",
+    "require_text",
     "set_derived",
+    "shown",
     "user_span",
 ]

@@ -15,6 +15,7 @@ import ml_dtypes
 import numpy as np
 
 from .errors import TypeMismatch
+from .require import shown
 
 Kind = Literal["bool", "int", "uint", "float", "bfloat"]
 
@@ -63,7 +64,16 @@ class DType:
         """
         if isinstance(spec, DType):
             return spec
-        return _parse(spec if isinstance(spec, str) else np.dtype(spec).name)
+        if isinstance(spec, str):
+            return _parse(spec)
+        try:
+            if spec is not None:
+                return _parse(np.dtype(spec).name)
+        except (TypeError, ValueError):
+            pass  # what NumPy says of it would not help
+        raise TypeMismatch(
+            f"an element type cannot be {shown(spec)}", hint='it is a name such as "float32"'
+        )
 
     def __str__(self) -> str:
         return self.name

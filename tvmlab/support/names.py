@@ -6,12 +6,14 @@ import keyword
 import re
 from collections.abc import Iterable
 
+from .require import require_text
+
 _BAD = re.compile(r"\W")
 
 
 def identifier(text: str) -> str:
     """Turn a text into a valid Python identifier that still reads like it."""
-    clean = _BAD.sub("_", text) or "v"
+    clean = _BAD.sub("_", require_text(text, "a name")) or "v"
     if clean[0].isdigit() or keyword.iskeyword(clean):
         clean = f"_{clean}"
     return clean

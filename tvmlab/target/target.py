@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias, Union
 
-from tvmlab.support import OptionError, default_num_threads
+from tvmlab.support import OptionError, default_num_threads, require_text
 
 from .caches import CacheLevel, host_caches
 from .llvm_host import host_cpu
@@ -72,7 +72,10 @@ class Target:
         """
         if isinstance(spec, Target):
             return spec
-        words = shlex.split(spec)
+        try:
+            words = shlex.split(require_text(spec, "a target"))
+        except ValueError as error:
+            raise OptionError(f"the target {spec!r} cannot be read: {error}") from error
         if not words or words[0] not in _KINDS:
             raise _unknown("target", words[0] if words else "", _KINDS)
         host = Target.host()

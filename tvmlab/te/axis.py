@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Literal, cast
 
 from tvmlab.ir import Expr, ExprLike, Var, as_expr, const, const_int, is_const
-from tvmlab.support import INDEX, OptionError, ShapeError, TypeMismatch, node
+from tvmlab.support import INDEX, OptionError, ShapeError, TypeMismatch, node, require_text, shown
 
 
 @node
@@ -104,6 +104,7 @@ def reduce_axis(dom: ExprLike | tuple[ExprLike, ExprLike], name: str = "rv") -> 
     ShapeError
         If the range is empty.
     """
+    require_text(name, "a name")
     low, end = _range(dom, name)
     first = index_expr(low, f"the start of reduction axis {name}")
     extent = index_expr(end, f"the end of reduction axis {name}")
@@ -138,11 +139,13 @@ def index_expr(value: ExprLike, what: str) -> Expr:
             hint="give the number of its values",
         )
     if isinstance(value, (bool, float)):
-        raise TypeMismatch(f"{what} must be an integer, not {value!r}")
+        raise TypeMismatch(f"{what} must be an integer, not {shown(value)}")
     try:
         expr = as_expr(value)
     except (TypeError, ValueError, TypeMismatch) as error:
-        raise TypeMismatch(f"{what} must be an integer or expression, not {value!r}") from error
+        raise TypeMismatch(
+            f"{what} must be an integer or expression, not {shown(value)}"
+        ) from error
     if not expr.dtype.is_int:
         raise TypeMismatch(
             f"{what} must be an integer, not a value of type {expr.dtype}",
@@ -155,6 +158,7 @@ def shape_of(
     shape: ExprLike | tuple[ExprLike, ...] | list[ExprLike], what: str
 ) -> tuple[Expr, ...]:
     """A shape given as one size or a sequence of sizes, checked to be positive."""
+    require_text(what, "a name")
     sizes = shape if isinstance(shape, (tuple, list)) else (shape,)
     exprs = tuple(index_expr(s, f"a size of {what}") for s in sizes)
     for position, size in enumerate(exprs):

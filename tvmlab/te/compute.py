@@ -13,7 +13,7 @@ from typing import Any, Protocol, TypeAlias, Union, cast, overload
 import numpy as np
 
 from tvmlab.ir import Attribute, Expr, ExprLike, as_expr
-from tvmlab.support import INDEX, DType, ShapeError, TypeMismatch, identifier, user_span
+from tvmlab.support import INDEX, DType, ShapeError, TypeMismatch, identifier, shown, user_span
 
 from .axis import Axis, shape_of
 from .formula import checked_body
@@ -178,7 +178,13 @@ def _formula(value: object, name: str) -> Expr:
 
 
 def _axis_names(fcompute: Formula | SeveralFormulas, rank: int, name: str) -> list[str]:
-    parameters = list(inspect.signature(fcompute).parameters.values())
+    try:
+        parameters = list(inspect.signature(fcompute).parameters.values())
+    except (TypeError, ValueError):  # some functions of Python itself do not tell
+        raise TypeMismatch(
+            f"compute {name} needs a function of its indices, not {shown(fcompute)}",
+            hint="write te.compute(shape, lambda i, j: ...)",
+        ) from None
     kinds = inspect.Parameter
     names: list[str] = []
     for parameter in parameters:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tvmlab.ir import Buffer, Program, Stmt, Var, seq
-from tvmlab.support import Namer, ShapeError, TypeMismatch, deep
+from tvmlab.support import Namer, ShapeError, TypeMismatch, deep, identifier, shown
 
 from .extern_nest import extern_nest
 from .nests import compute_nest
@@ -45,7 +45,7 @@ def create_program(
     taken = {plan.buffers[t] for t in params if isinstance(t, Tensor)}
     allocs = dict.fromkeys(plan.buffers[t] for op in plan.order for t in op.outputs)
     return Program(
-        name or roots[0].op.name.lower(),
+        roots[0].op.name.lower() if name is None else identifier(name),
         tuple(plan.buffers[p] if isinstance(p, Tensor) else p for p in params),
         seq([plan.statement(op) for op in plan.stages]),
         tuple(b for b in allocs if b not in taken),
@@ -152,6 +152,17 @@ def _params(
     sizes = scalars_of(plan.order)
     if args is None:
         return [*sizes, *plan.inputs, *dict.fromkeys(roots)]
+    if not isinstance(args, (list, tuple)):
+        raise ShapeError(
+            f"the arguments must be a list of tensors and sizes, not {shown(args)}",
+            hint="list every input and every output, for example [A, B, C]",
+        )
+    stray = [a for a in args if not isinstance(a, (Tensor, Var))]  # pyright: ignore[reportUnnecessaryIsInstance]
+    if stray:
+        raise ShapeError(
+            f"the argument list holds {shown(stray[0])}, which is no tensor and no size",
+            hint="list every input and every output, for example [A, B, C]",
+        )
     missing = [t.name for t in [*sizes, *plan.inputs, *roots] if t not in args]
     if missing:
         raise ShapeError(

@@ -29,7 +29,7 @@ from tvmlab.ir import (
     logic,
     substitute,
 )
-from tvmlab.support import BOOL, INDEX, DType, TypeMismatch, node, set_derived
+from tvmlab.support import BOOL, INDEX, DType, TypeMismatch, node, set_derived, shown
 
 from .axis import Axis
 
@@ -269,7 +269,7 @@ def _axes(reducer: Reducer, axis: object) -> tuple[Axis, ...]:
     for a in axes:
         if not isinstance(a, Axis) or a.kind != "reduce":
             raise TypeMismatch(
-                f"te.{reducer.name} reduces over reduction axes, not over {getattr(a, 'name', a)}",
+                f"te.{reducer.name} reduces over reduction axes, not over {_name_of(a)}",
                 hint='make one with k = te.reduce_axis(extent, "k")',
             )
         found.append(a)
@@ -337,3 +337,8 @@ ANY = _each("any", lambda x, y: logic("or", x, y), lambda _: const(False, BOOL))
 ALL = _each("all", lambda x, y: logic("and", x, y), lambda _: const(True, BOOL))
 ARGMAX = _arg("argmax", lambda x, y: x > y, _smallest)
 ARGMIN = _arg("argmin", lambda x, y: x < y, _largest)
+
+
+def _name_of(thing: object) -> str:
+    name = getattr(thing, "name", None)
+    return name if isinstance(name, str) else shown(thing)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tvmlab.ir import Call, Expr, ExprLike, Select, Var, as_expr, const
 from tvmlab.ir import cast as cast_expr
-from tvmlab.support import BOOL, INDEX, DType, TypeMismatch
+from tvmlab.support import BOOL, INDEX, DType, TypeMismatch, shown
 
 
 def var(name: str = "n", dtype: DType | str = INDEX) -> Var:
@@ -72,7 +72,7 @@ def _condition(cond: object) -> Expr:
             hint="compare it, for example x > 0 or te.ne(x, 0)",
         )
     raise TypeMismatch(
-        f"te.if_then_else needs a condition of the program, not {cond!r}",
+        f"te.if_then_else needs a condition of the program, not {shown(cond)}",
         hint="Python's == and != compare objects; write te.eq(a, b) or te.ne(a, b)",
     )
 
