@@ -188,7 +188,7 @@ def resolve_buffer(schedule: Owner, value: Any, what: str) -> Buffer:
         if buffer is value or (isinstance(name, str) and buffer.name == name):
             return buffer
     raise ScheduleError(
-        f"{what}: there is no buffer {name if isinstance(name, str) else shown(name)}",
+        f"{what}: there is no buffer {shown(name)}",
         hint=f"buffers are: {', '.join(b.name for b in buffers)}",
     )
 

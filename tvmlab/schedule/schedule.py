@@ -156,9 +156,8 @@ class Schedule(MemorySteps):
 
     def _spec(self, primitive: str) -> Primitive:
         if not is_among(primitive, PRIMITIVES):
-            name = primitive if isinstance(primitive, str) else shown(primitive)
             raise ScheduleError(
-                f"there is no schedule primitive {name}",
+                f"there is no schedule primitive {shown(primitive)}",
                 hint=f"primitives are: {', '.join(sorted(PRIMITIVES))}",
             )
         return PRIMITIVES[primitive]
