@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Callable
 
 import pytest
 
@@ -57,9 +58,9 @@ def test_without_the_alias_there_is_no_tvm() -> None:
         (lambda: tvm.get_global_func("nothing.here"), "no function is registered"),
     ],
 )
-def test_what_is_missing_says_so_and_what_to_do(get: object, text: str) -> None:
+def test_what_is_missing_says_so_and_what_to_do(get: Callable[[], object], text: str) -> None:
     with pytest.raises(UserError) as error:
-        get()  # type: ignore[operator]  # pyright: ignore
+        get()
     assert text in str(error.value)
 
 

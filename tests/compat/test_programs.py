@@ -1,5 +1,8 @@
 """Programs as they were written for TVM, one for each family, against NumPy."""
 
+# Written like programs for the old te, which have no types.
+# pyright: basic, reportAttributeAccessIssue=false, reportArgumentType=false
+
 from __future__ import annotations
 
 from pathlib import Path

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,12 +22,20 @@ def assert_computes(
     """The scheduled program gives these outputs, interpreted and compiled; returns what it is."""
     done = s.replay(args)
     verify(done.program)
-    for run in (lambda *a: interpret(done.program, list(a)), tl.build(s, args, target="llvm")):
+    compiled = tl.build(s, args, target="llvm")
+    for run in (_interpreted(done), compiled):
         outputs = [np.full_like(w, 77) for w in wanted]
         run(*inputs, *outputs)
         for got, want in zip(outputs, wanted, strict=True):
             np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-5, err_msg=str(done.schedule))
     return done
+
+
+def _interpreted(done: Replayed) -> Callable[..., None]:
+    def run(*arrays: Any) -> None:
+        interpret(done.program, list(arrays))
+
+    return run
 
 
 def ramp(*shape: int, dtype: str = "float32") -> Array:

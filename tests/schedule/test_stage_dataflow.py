@@ -1,5 +1,8 @@
 """Caches and partial results in classical schedules."""
 
+# Written like programs for the old te, which have no types.
+# pyright: basic, reportAttributeAccessIssue=false, reportArgumentType=false
+
 from __future__ import annotations
 
 from typing import Any
@@ -9,6 +12,7 @@ import pytest
 from helpers.stages import assert_computes, ramp
 
 from tvmlab import te
+from tvmlab.support import ScheduleError
 
 
 def row_sums(m: int = 10, n: int = 129) -> tuple[Any, Any, Any]:
@@ -134,6 +138,28 @@ def test_rfactor_of_the_whole_axis_leaves_no_reduction_inside() -> None:
     s[partial].compute_at(s[b], s[b].op.reduce_axis[0])
     x = ramp(4, 8)
     assert_computes(s, [a, b], [x], [x.sum(1)])
+
+
+def test_rfactor_of_an_axis_that_starts_late() -> None:
+    a = te.placeholder((4, 9), name="A")
+    k = te.reduce_axis((2, 9), "k")
+    b = te.compute((4,), lambda i: te.sum(a[i, k], axis=k), name="B")
+    s = te.create_schedule(b.op)
+    s.rfactor(b, k)
+    x = ramp(4, 9)
+    assert_computes(s, [a, b], [x], [x[:, 2:].sum(1)])
+    _, inner = (s := te.create_schedule(b.op))[b].split(k, factor=4)
+    s.rfactor(b, inner)
+    assert_computes(s, [a, b], [x], [x[:, 2:].sum(1)])
+
+
+def test_rfactor_of_an_operation_that_depends_on_the_order() -> None:
+    a = te.placeholder((4, 9), name="A")
+    k = te.reduce_axis(9, "k")
+    less = te.comm_reducer(lambda x, y: x - y, lambda t: te.const(0, t), name="less")
+    b = te.compute((4,), lambda i: less(a[i, k], axis=k), name="B")
+    with pytest.raises(ScheduleError, match="only if the operation is associative"):
+        te.create_schedule(b.op).rfactor(b, k)
 
 
 def test_a_reduction_of_pairs_is_cached_and_inlined_into() -> None:

@@ -1,5 +1,8 @@
 """Steps that a classical schedule refuses, and what it says."""
 
+# Written like programs for the old te, which have no types.
+# pyright: basic, reportAttributeAccessIssue=false, reportArgumentType=false
+
 from __future__ import annotations
 
 from collections.abc import Callable

@@ -1,5 +1,8 @@
 """Steps on the stages of a classical schedule: what is computed stays, as text and as numbers."""
 
+# Written like programs for the old te, which have no types.
+# pyright: basic, reportAttributeAccessIssue=false, reportArgumentType=false
+
 from __future__ import annotations
 
 from typing import Any

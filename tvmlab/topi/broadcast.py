@@ -8,7 +8,7 @@ from typing import Any
 from tvmlab import te
 from tvmlab.ir import Expr, ExprLike, as_expr, const, const_int, structural_equal
 from tvmlab.support import ShapeError
-from tvmlab.te import Tensor
+from tvmlab.te import Axis, Tensor
 
 from . import tag
 
@@ -60,25 +60,21 @@ def apply(combine: Callable[[Any, Any], ExprLike], a: Operand, b: Operand, name:
     """`combine` of the elements of two operands; of two numbers, a number."""
     if not isinstance(a, Tensor) and not isinstance(b, Tensor):
         return combine(as_expr(a), as_expr(b))
-    both = isinstance(a, Tensor) and isinstance(b, Tensor)
-    if isinstance(a, Tensor) and isinstance(b, Tensor):
-        shape = broadcast_shape(a.shape, b.shape)
-    else:
-        shape = a.shape if isinstance(a, Tensor) else b.shape  # pyright: ignore
-    like = a.dtype if isinstance(a, Tensor) else b.dtype  # pyright: ignore
+    tensors = [t for t in (a, b) if isinstance(t, Tensor)]
+    shape = broadcast_shape(tensors[0].shape, tensors[-1].shape)
+    like = tensors[0].dtype
 
-    def value(operand: Operand, indices: tuple[Expr, ...]) -> Expr:
+    def value(operand: Operand, indices: tuple[Axis, ...]) -> Expr:
         if isinstance(operand, Tensor):
             return element(operand, indices)
         scalar = as_expr(operand, like)
         return scalar if scalar.dtype == like else te.cast(scalar, like)
 
-    return te.compute(
-        shape,
-        lambda *i: combine(value(a, i), value(b, i)),
-        name=name,
-        tag=tag.BROADCAST if both else tag.ELEMWISE,
-    )
+    def formula(*indices: Axis) -> ExprLike:
+        return combine(value(a, indices), value(b, indices))
+
+    kind = tag.BROADCAST if len(tensors) == 2 else tag.ELEMWISE
+    return te.compute(shape, formula, name=name, tag=kind)
 
 
 def add(a: Operand, b: Operand) -> Any:
@@ -146,5 +142,9 @@ greater, greater_equal = compare("greater"), compare("greater_equal")
 
 def broadcast_to(a: Tensor, shape: Sequence[ExprLike]) -> Tensor:
     """A tensor stretched to a shape."""
+
+    def formula(*indices: Axis) -> Expr:
+        return element(a, indices)
+
     target = broadcast_shape(a.shape, [as_expr(s) for s in shape])
-    return te.compute(target, lambda *i: element(a, i), name="broadcast_to", tag=tag.BROADCAST)
+    return te.compute(target, formula, name="broadcast_to", tag=tag.BROADCAST)

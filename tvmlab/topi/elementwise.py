@@ -6,16 +6,20 @@ from collections.abc import Callable
 from typing import Any
 
 from tvmlab import te
-from tvmlab.ir import Expr, ExprLike, const
+from tvmlab.ir import Expr, ExprLike, as_expr, const
 from tvmlab.support import DType
-from tvmlab.te import Tensor
+from tvmlab.te import Axis, Tensor
 
 from . import tag
 
 
 def elementwise(function: Callable[[Any], ExprLike], a: Tensor, name: str) -> Tensor:
     """`function` of each element."""
-    return te.compute(a.shape, lambda *i: function(a[i]), name=name, tag=tag.ELEMWISE)
+
+    def formula(*indices: Axis) -> ExprLike:
+        return function(a[indices])
+
+    return te.compute(a.shape, formula, name=name, tag=tag.ELEMWISE)
 
 
 def _named(name: str) -> Callable[[Tensor], Tensor]:
@@ -70,10 +74,13 @@ def cast(a: Tensor | Expr, dtype: DType | str) -> Any:
 
 def full(shape: Any, dtype: DType | str, value: ExprLike) -> Tensor:
     """A tensor of one value."""
-    return te.compute(
-        shape, lambda *i: te.cast(const(value) if not isinstance(value, Expr) else value, dtype),
-        name="full", tag=tag.ELEMWISE,
-    )  # fmt: skip
+    filling = te.cast(as_expr(value), dtype)
+
+    def formula(*indices: Axis) -> Expr:
+        del indices
+        return filling
+
+    return te.compute(shape, formula, name="full", tag=tag.ELEMWISE)
 
 
 def full_like(a: Tensor, value: ExprLike) -> Tensor:

@@ -6,7 +6,7 @@ from typing import Any
 
 from tvmlab import te
 from tvmlab.ir import Expr
-from tvmlab.te import Tensor
+from tvmlab.te import Axis, Tensor
 
 from . import tag
 from .broadcast import add, divide, multiply, subtract
@@ -30,9 +30,11 @@ def dense(data: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
 def bias_add(data: Tensor, bias: Tensor, axis: int = -1) -> Tensor:
     """A vector added along a dimension."""
     at = axis + len(data.shape) if axis < 0 else axis
-    return te.compute(
-        data.shape, lambda *i: data[i] + bias[i[at]], name="bias_add", tag=tag.BROADCAST
-    )
+
+    def formula(*indices: Axis) -> Expr:
+        return data[indices] + bias[indices[at]]
+
+    return te.compute(data.shape, formula, name="bias_add", tag=tag.BROADCAST)
 
 
 def softmax(data: Tensor, axis: int = -1) -> Tensor:

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tvmlab import te
-from tvmlab.ir import Expr, const
+from tvmlab.ir import Expr, ExprLike, const
 from tvmlab.support import ShapeError
-from tvmlab.te import Tensor
+from tvmlab.te import Axis, Tensor
 
 from . import tag
 
@@ -28,12 +28,12 @@ def reduce(
     over = normalized(axis, len(a.shape))
     axes = {d: te.reduce_axis(a.shape[d], f"k{d}") for d in over}
     shape = _kept_shape(a, over, keepdims)
-    return te.compute(
-        shape,
-        lambda *i: function(a[_places(i, axes, len(a.shape), keepdims)], axis=list(axes.values())),
-        name=name,
-        tag=tag.COMM_REDUCE,
-    )
+
+    def formula(*indices: Axis) -> ExprLike:
+        places = _places(indices, axes, len(a.shape), keepdims)
+        return function(a[places], axis=list(axes.values()))
+
+    return te.compute(shape, formula, name=name, tag=tag.COMM_REDUCE)
 
 
 def normalized(axis: Axes, rank: int) -> list[int]:

@@ -8,7 +8,7 @@ from typing import Any
 from tvmlab import te
 from tvmlab.ir import Expr, ExprLike, as_expr, const
 from tvmlab.support import ShapeError
-from tvmlab.te import Tensor
+from tvmlab.te import Axis, Tensor
 
 from . import tag
 
@@ -19,12 +19,12 @@ def transpose(a: Tensor, axes: Sequence[int] | None = None) -> Tensor:
     order = list(axes) if axes is not None else list(range(rank))[::-1]
     if sorted(order) != list(range(rank)):
         raise ShapeError(f"{order} is no order of {rank} dimensions")
-    return te.compute(
-        [a.shape[d] for d in order],  # pyright: ignore[reportArgumentType]
-        lambda *i: a[tuple(i[order.index(d)] for d in range(rank))],
-        name="transpose",
-        tag=tag.INJECTIVE,
-    )
+
+    def formula(*indices: Axis) -> Expr:
+        return a[tuple(indices[order.index(d)] for d in range(rank))]
+
+    shape = tuple(a.shape[d] for d in order)
+    return te.compute(shape, formula, name="transpose", tag=tag.INJECTIVE)
 
 
 def reshape(a: Tensor, shape: Sequence[ExprLike]) -> Tensor:
@@ -56,12 +56,11 @@ def expand_dims(a: Tensor, axis: int, num_newaxis: int = 1) -> Tensor:
     """New dimensions of size 1 at a place."""
     at = axis + len(a.shape) + 1 if axis < 0 else axis
     shape = (*a.shape[:at], *(const(1) for _ in range(num_newaxis)), *a.shape[at:])
-    return te.compute(
-        shape,
-        lambda *i: a[(*i[:at], *i[at + num_newaxis :])],
-        name="expand_dims",
-        tag=tag.BROADCAST,
-    )
+
+    def formula(*indices: Axis) -> Expr:
+        return a[(*indices[:at], *indices[at + num_newaxis :])]
+
+    return te.compute(shape, formula, name="expand_dims", tag=tag.BROADCAST)
 
 
 def pad(

@@ -122,7 +122,7 @@ def _as_text(target: Any) -> str:
     if isinstance(target, Target):
         return target.text
     if isinstance(target, dict):
-        fields = {str(k): v for k, v in target.items()}  # pyright: ignore
+        fields: dict[str, Any] = dict(target)  # pyright: ignore[reportUnknownArgumentType]
         kind = str(fields.pop("kind", "llvm"))
         options = [f"-{k}={','.join(v) if isinstance(v, list) else v}" for k, v in fields.items()]
         return " ".join([kind, *options])

@@ -108,11 +108,9 @@ class Placed:
 
     def _refuse_cycle(self, parent: Placed, what: str) -> None:
         chain = [parent]
-        current: Placed | None = parent.home
-        while current is not None and current.attach_type is AttachType.SCOPE:
+        current = parent.home
+        while current.attach_type is AttachType.SCOPE and current.attach_stage is not None:
             current = current.attach_stage
-            if current is None:
-                return
             chain.append(current)
             if current is self:
                 path = " inside ".join(p.name for p in chain)

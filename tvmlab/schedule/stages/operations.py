@@ -6,11 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from tvmlab.ir import Expr, Load, Var, substitute, transform
-from tvmlab.support import InternalError
-from tvmlab.te import ComputeOp, ExternOp, Operation, PlaceholderOp, Reducer, ScanOp, Tensor
+from tvmlab.support import DType, InternalError
+from tvmlab.te import Axis, ComputeOp, ExternOp, Operation, PlaceholderOp, Reducer, ScanOp, Tensor
 from tvmlab.te.tensor import add_outputs
 
 Formula = Callable[[Expr], Expr]
+Values = tuple[Expr, ...]
 
 
 def with_inputs(op: Operation, new: Mapping[Tensor, Tensor]) -> Operation:
@@ -89,7 +90,7 @@ def with_inlined(op: Operation, inlined: Mapping[Tensor, ComputeOp]) -> Operatio
         if isinstance(current, Load) and isinstance(current.buffer, Tensor):
             producer = inlined.get(current.buffer)
             if producer is not None:
-                values = dict(zip(producer.axis, current.indices, strict=True))
+                values: dict[Var, Expr] = dict(zip(producer.axis, current.indices, strict=True))
                 return with_values(producer.body[current.buffer.value_index], values)
         return current
 
@@ -123,18 +124,21 @@ def map_formulas(op: ComputeOp, change: Formula) -> tuple[Expr, ...]:
 
 def _changed(reducer: Reducer, change: Formula) -> Reducer:
     """A user's reducer, whose functions may speak of axes, with what they return changed."""
-    return replace(
-        reducer,
-        combine=lambda left, right: tuple(change(e) for e in reducer.combine(left, right)),
-        identity=lambda dtypes: tuple(change(e) for e in reducer.identity(dtypes)),
-    )
+
+    def combine(left: Values, right: Values) -> Values:
+        return tuple(change(e) for e in reducer.combine(left, right))
+
+    def identity(dtypes: tuple[DType, ...]) -> Values:
+        return tuple(change(e) for e in reducer.identity(dtypes))
+
+    return replace(reducer, combine=combine, identity=identity)
 
 
 def made_compute(
-    name: str, axes: Sequence[Var], bodies: Sequence[Expr], like_op: ComputeOp
+    name: str, axes: Sequence[Axis], bodies: Sequence[Expr], like_op: ComputeOp
 ) -> ComputeOp:
     """A compute over new axes with its outputs."""
-    made = replace(like_op, name=name, axis=tuple(axes), body=tuple(bodies))  # pyright: ignore[reportArgumentType]
+    made = replace(like_op, name=name, axis=tuple(axes), body=tuple(bodies))
     shape = tuple(axis.extent for axis in made.axis)
     add_outputs(made, [shape] * len(bodies), [body.dtype for body in bodies])
     return made

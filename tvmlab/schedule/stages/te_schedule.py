@@ -135,8 +135,7 @@ class TeSchedule:
         """
         _require_scope("cache_read", tensor.name, scope)
         source = self[tensor].op.output(tensor.value_index)
-        many = list(readers) if isinstance(readers, (list, tuple)) else [readers]
-        chosen = [self[reader] for reader in many]
+        chosen = [self[reader] for reader in _many(readers)]
         for stage in chosen:
             if source not in stage.op.input_tensors:
                 raise ScheduleError(
@@ -165,8 +164,7 @@ class TeSchedule:
 
         The tensors of one operation are given together; a list of tensors is then returned.
         """
-        many = list(tensor) if isinstance(tensor, (list, tuple)) else [tensor]
-        assert isinstance(many[0], Tensor)
+        many = [tensor] if isinstance(tensor, Tensor) else list(tensor)
         stage = self[many[0]]
         _require_scope("cache_write", stage.name, scope)
         if any(self[t] is not stage for t in many) or len(many) != len(stage.op.outputs):
@@ -180,7 +178,7 @@ class TeSchedule:
         self._move_up(stage, written)
         self.note("cache_write")
         made = [cache.output(t.value_index) for t in many]
-        return made if isinstance(tensor, (list, tuple)) else made[0]
+        return made[0] if isinstance(tensor, Tensor) else made
 
     def rfactor(self, tensor: Tensor, axis: Axis, factor_axis: int = 0) -> Any:
         """Make partial results along an axis of a reduction, and reduce those.
@@ -305,7 +303,7 @@ def _op_of(key: OpLike) -> Operation:
 
 
 def _many(items: OpLike | Sequence[OpLike]) -> list[OpLike]:
-    return list(items) if isinstance(items, (list, tuple)) else [items]  # pyright: ignore
+    return [items] if isinstance(items, (Tensor, Operation)) else list(items)
 
 
 def _in_order(ops: Sequence[Operation]) -> list[Operation]:

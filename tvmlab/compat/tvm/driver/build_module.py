@@ -14,6 +14,7 @@ from tvmlab.driver import build as build_executable
 from tvmlab.driver import lower as lower_program
 from tvmlab.ir import Buffer, Program
 from tvmlab.schedule import TeSchedule
+from tvmlab.support import items_of
 from tvmlab.te import Tensor
 
 __all__ = ["build", "lower", "schedule_to_module"]
@@ -79,9 +80,10 @@ def _functions(inputs: Any, args: Sequence[Any] | None, name: str) -> dict[str, 
         return {n: f.scheduled for n, f in inputs.functions.items()}
     if isinstance(inputs, PrimFunc):
         return {name: inputs.scheduled}
-    if isinstance(inputs, (list, tuple)):
+    several = items_of(inputs)
+    if several is not None:
         found: dict[str, Program] = {}
-        for item in inputs:
+        for item in several:
             found.update(_functions(item, args, name))
         return found
     if isinstance(inputs, Loops):

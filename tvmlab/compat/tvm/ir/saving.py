@@ -10,7 +10,7 @@ import dataclasses
 import importlib
 import json
 from enum import Enum
-from typing import Any
+from typing import Any, cast
 
 from tvmlab.support import ParseError, UserError
 from tvmlab.te import Reducer, reduction
@@ -101,10 +101,11 @@ class _Writer:
         name = f"{type(value).__module__}:{type(value).__qualname__}"
         if isinstance(value, Enum):
             return {"enum": name, "value": value.value}
-        if dataclasses.is_dataclass(value):
-            names = [f.name for f in dataclasses.fields(value)]
-        else:
-            names = list(vars(value))
+        names: list[str] = (
+            [f.name for f in dataclasses.fields(value)]
+            if dataclasses.is_dataclass(value)
+            else [*vars(value)]
+        )
         return {"class": name, "fields": {n: self.value(getattr(value, n)) for n in names}}
 
 
@@ -149,17 +150,14 @@ class _Reader:
 def _class(name: str) -> Any:
     """A class of tvmlab's nodes by name; no other class can be named."""
     module, _, qualname = name.partition(":")
-    found = (
-        getattr(importlib.import_module(module), qualname)
-        if f"{module}.".startswith(_HOMES)
-        else None
-    )
-    known = isinstance(found, type) and found.__module__ == module
-    if not known or not (
-        dataclasses.is_dataclass(found) or qualname in _PLAIN or issubclass(found, Enum)
-    ):  # pyright: ignore
+    if not f"{module}.".startswith(_HOMES):
         raise KeyError(name)
-    return found
+    found: Any = getattr(importlib.import_module(module), qualname)
+    if not isinstance(found, type) or found.__module__ != module:
+        raise KeyError(name)
+    if dataclasses.is_dataclass(found) or issubclass(found, Enum) or qualname in _PLAIN:
+        return cast(Any, found)
+    raise KeyError(name)
 
 
 _PLAIN = {"TeSchedule", "Stage", "Group", "Namer"}

@@ -253,6 +253,7 @@ def _plain(value: Any) -> Any:
     """The array or number that a kernel takes."""
     if isinstance(value, NDArray):
         return value.data
-    if isinstance(value, np.ndarray | int | float | np.number) or hasattr(value, "__dlpack__"):
+    known: Any = (np.ndarray, int, float, np.number)
+    if isinstance(value, known) or hasattr(value, "__dlpack__"):
         return value
     raise RuntimeFailure(f"{value!r} is neither an array nor a number")

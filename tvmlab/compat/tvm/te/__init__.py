@@ -13,8 +13,7 @@ from tvmlab.compat.tvm.tir.build import all, any, if_then_else
 from tvmlab.compat.tvm.transform import PassContext
 from tvmlab.ir import Expr, Var
 from tvmlab.ir.mixed import mixing
-from tvmlab.support import INDEX, DType, TypeMismatch
-from tvmlab.te import *  # noqa: F403
+from tvmlab.support import INDEX, DType, TypeMismatch, items_of
 from tvmlab.te import ThreadAxis as IterVar
 
 from . import operation, schedule, tensor
@@ -67,11 +66,11 @@ def compute(
 
     def formula(*indices: Any) -> Any:
         result = fcompute(*indices)
-        many = result if isinstance(result, tuple | list) else (result,)
-        values = tuple(bounded(old_index(r), indices) for r in many)  # pyright: ignore
-        return values if isinstance(result, tuple | list) else values[0]
+        several = items_of(result)
+        values = tuple(bounded(old_index(r), indices) for r in several or (result,))
+        return values[0] if several is None else values
 
-    formula.__signature__ = inspect.signature(fcompute)  # pyright: ignore[reportFunctionMemberAccess]
+    formula.__signature__ = inspect.signature(fcompute)
     with mixing(converted):
         return adopted(_te.compute(_shape(shape), formula, name, tag, **options))
 
@@ -81,13 +80,13 @@ def reduce_axis(dom: Any, name: str = "rv", thread_tag: str = "", span: Any = No
     del thread_tag, span
     if hasattr(dom, "extent"):
         dom = (dom.min, dom.min + dom.extent)
-    return _te.reduce_axis(tuple(dom) if isinstance(dom, list) else dom, name)
+    return _te.reduce_axis(_pair(dom), name)
 
 
 def thread_axis(dom: Any = None, tag: str = "", name: str = "", span: Any = None) -> Any:
     """An index of threads."""
     del span
-    return _te.thread_axis(tuple(dom) if isinstance(dom, list) else dom, tag, name)
+    return _te.thread_axis(_pair(dom), tag, name)
 
 
 def comm_reducer(
@@ -102,11 +101,8 @@ def comm_reducer(
     made = _te.comm_reducer(combine, fidentity, name)
 
     def reduce(value: Any, *more: Any, **named: Any) -> Any:
-        given = (
-            tuple(old_index(v) for v in value)
-            if isinstance(value, tuple | list)
-            else old_index(value)
-        )
+        several = items_of(value)
+        given = old_index(value) if several is None else tuple(map(old_index, several))
         return made(given, *more, **named)
 
     reduce.reducer = made  # pyright: ignore[reportFunctionMemberAccess]
@@ -116,12 +112,12 @@ def comm_reducer(
 def extern(*args: Any, **options: Any) -> Any:
     """Outputs written by outside code."""
     with mixing(converted):
-        return adopted(_te.extern(*args, **options))
+        return adopted(_te.extern(*args, **options))  # pyright: ignore
 
 
 def scan(init: Any, update: Any, state_placeholder: Any, inputs: Any = None, **options: Any) -> Any:
     """States that follow from their earlier values, step by step."""
-    if inputs is not None and not isinstance(inputs, list | tuple):
+    if inputs is not None and items_of(inputs) is None:
         inputs = [inputs]
     options.pop("attrs", None)
     return adopted(_te.scan(init, update, state_placeholder, inputs or (), **options))
@@ -150,9 +146,16 @@ class NestedTagError(TypeMismatch, ValueError):
     """A tag scope inside another one."""
 
 
+def _pair(dom: Any) -> Any:
+    """A range as a pair, given as a list or a tuple; a number as it is."""
+    several = items_of(dom)
+    return dom if several is None else tuple(several)
+
+
 def _shape(shape: Any) -> tuple[Any, ...]:
     """A shape; a whole number that division made a float counts as the integer it is."""
-    sizes = shape if isinstance(shape, tuple | list) else (shape,)
+    several = items_of(shape)
+    sizes: Sequence[Any] = (shape,) if several is None else several
     return tuple(int(s) if isinstance(s, float) and s.is_integer() else s for s in sizes)
 
 

@@ -11,7 +11,7 @@ from tvmlab import te as _te
 from tvmlab.compat.tvm.mixing import converted
 from tvmlab.ir import Buffer, Expr, Load, Var, as_expr, substitute, transform
 from tvmlab.ir.mixed import mixing
-from tvmlab.support import INDEX, ShapeError
+from tvmlab.support import INDEX, ShapeError, items_of
 from tvmlab.te import Axis, ComputeOp, Reduce, Tensor
 
 from .tensors import TensorSlice, adopted
@@ -50,8 +50,8 @@ class OldIntrin:
     def __call__(self, *args: Any, reduce_axis: Any = None, **options: Any) -> IntrinCall:
         """The intrinsic on slices of tensors, as the whole formula of a compute."""
         del options
-        axes = () if reduce_axis is None else reduce_axis
-        many = tuple(axes) if isinstance(axes, list | tuple) else (axes,)
+        several: Any = items_of(() if reduce_axis is None else reduce_axis)
+        many: Any = (reduce_axis,) if several is None else several
         tensors = [a for a in args if isinstance(a, TensorSlice | Tensor)]
         scalars = [a for a in args if not isinstance(a, TensorSlice | Tensor)]
         if len(tensors) != len(self.inputs) or len(scalars) != len(self.scalar_params):
@@ -77,7 +77,7 @@ class IntrinCall:
         fresh = {a: Axis(a.name, INDEX, a.extent, "reduce", a.min) for a in op.reduce_axis}
         values: dict[Var, Expr] = dict(zip(self.intrin.scalar_params, self.scalars, strict=True))
         values.update(zip(op.axis, inner, strict=True))
-        values.update(fresh)
+        values.update(fresh.items())
         sources = dict(zip(self.intrin.inputs, self.tensors, strict=True))
 
         def visit(e: Expr) -> Expr:
@@ -116,7 +116,7 @@ def decl_tensor_intrin(
         with mixing(converted):
             return fcompute(ins, outs, list(scalars)) if scalars else fcompute(ins, outs)
 
-    made = op.op if isinstance(op, Tensor) else op
+    made: Any = op.op if isinstance(op, Tensor) else op
     declared = _te.decl_tensor_intrin(
         made,
         code,
@@ -174,9 +174,6 @@ def _element_of(source: Any, indices: Sequence[Expr]) -> Expr:
         return source[tuple(rest)]
     places: list[Any] = []
     for index in source.indices:
-        if isinstance(index, slice):
-            start = index.start if index.start is not None else 0
-            places.append(rest.pop(0) + start)
-        else:
-            places.append(index)
+        start: Any = getattr(index, "start", None)
+        places.append(rest.pop(0) + (start or 0) if isinstance(index, slice) else index)
     return source.tensor[(*places, *rest)]

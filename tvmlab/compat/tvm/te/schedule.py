@@ -99,7 +99,7 @@ def _at_own_place(load: Load, axes: tuple[Axis, ...]) -> bool:
 def _at_some_places(load: Load, axes: tuple[Axis, ...]) -> bool:
     from tvmlab.ir import const_int
 
-    places = [axes.index(i) for i in load.indices if i in axes]  # pyright: ignore
+    places = [axes.index(i) for i in load.indices if i in axes]
     rest = [i for i in load.indices if i not in axes]
     return places == sorted(places) and all(const_int(i) == 0 for i in rest)
 

@@ -10,7 +10,7 @@ from typing import Any
 from tvmlab import topi
 from tvmlab.compat.tvm.mixing import converted
 from tvmlab.ir.mixed import mixing
-from tvmlab.support import ShapeError, node
+from tvmlab.support import ShapeError, items_of, node
 from tvmlab.te import Operation, Tensor
 
 
@@ -22,7 +22,7 @@ class TensorSlice:
     indices: tuple[Any, ...]
 
     def __getitem__(self, more: Any) -> Any:
-        further = more if isinstance(more, tuple) else (more,)
+        further: Any = items_of(more) or (more,)
         return self.tensor[(*self.indices, *further)]
 
     @property
@@ -44,7 +44,8 @@ class OldTensor(Tensor):
     """A tensor on which `A + B` works as in NumPy, and `A[i][j]` like `A[i, j]`."""
 
     def __getitem__(self, indices: Any) -> Any:
-        given: tuple[Any, ...] = indices if isinstance(indices, tuple) else (indices,)
+        several = items_of(indices)
+        given: Any = (indices,) if several is None else several
         if len(given) < len(self.shape) or any(isinstance(i, slice) for i in given):
             if len(given) > len(self.shape):
                 raise ShapeError(
@@ -52,7 +53,7 @@ class OldTensor(Tensor):
                     f"{len(given)}"
                 )
             return TensorSlice(self, given)
-        return Tensor.__getitem__(self, indices)
+        return Tensor.__getitem__(self, given)
 
     __add__, __radd__ = _forward(topi.add), _backward(topi.add)
     __sub__, __rsub__ = _forward(topi.subtract), _backward(topi.subtract)

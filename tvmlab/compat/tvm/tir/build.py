@@ -11,7 +11,7 @@ from tvmlab.compat.tvm.missing import refused
 from tvmlab.compat.tvm.mixing import converted
 from tvmlab.ir import Buffer, Expr, as_expr
 from tvmlab.ir.mixed import mixing
-from tvmlab.support import DType
+from tvmlab.support import DType, items_of
 
 from .nodes import make_select
 
@@ -148,7 +148,8 @@ def decl_buffer(
     """A buffer to describe an argument of an intrinsic or of outside code."""
     del data, data_alignment, options
     declare = getattr(_te, "decl_buffer", None)
-    sizes = tuple(as_expr(s) for s in (shape if isinstance(shape, list | tuple) else [shape]))
+    several: Any = items_of(shape)
+    sizes = tuple(as_expr(s) for s in ([shape] if several is None else several))
     if declare is None:
         return Buffer(name, sizes, DType.of(dtype or "float32"), scope or "global")
     return declare(

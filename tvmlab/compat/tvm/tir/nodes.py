@@ -4,6 +4,9 @@ Each name is a class of which tvmlab's own nodes are instances: `isinstance(e, t
 at what an expression is, not at how it was made.
 """
 
+# The arguments of old constructors have no types.
+# pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false
+
 from __future__ import annotations
 
 from collections.abc import Callable

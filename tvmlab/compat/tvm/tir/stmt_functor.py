@@ -35,5 +35,5 @@ def substitute(node: Any, vmap: Mapping[Any, Any]) -> Any:
         var: as_expr(value).astype(var.dtype) if isinstance(var, Expr) else value
         for var, value in vmap.items()
     }
-    made = put_in(node, values)  # pyright: ignore
+    made = put_in(node, values)
     return simplify(made, Bounds.of({})) if isinstance(made, Expr) else made

@@ -29,7 +29,11 @@ def get_conv2d_nchw_implement(target: Any) -> tuple[Callable[..., Any], Callable
     from .nn import conv2d_nchw
 
     del target
-    return conv2d_nchw, lambda outs: default_schedule(outs, auto_inline=False)
+
+    def schedule(outs: Any) -> Any:
+        return default_schedule(outs, auto_inline=False)
+
+    return conv2d_nchw, schedule
 
 
 def conv2d_nchw_python(
