@@ -84,6 +84,8 @@ def _arguments(action: Action, rng: np.random.Generator) -> dict[str, Any]:
             args["stages"] = [int(n) for n in rng.integers(0, 3, count)]
             order = [int(n) for n in np.argsort(rng.random(count))]
             args["order"] = order if rng.integers(2) else None
+        if spec.name == "multiples":
+            args[spec.name] = [int(n) for n in rng.integers(1, 5, len(action.args[spec.name]))]
         if spec.kind == "mapping":
             args[spec.name] = random_map(rng, len(args[spec.name].params))
         if spec.name == "pad_value" and rng.integers(2):

@@ -132,6 +132,11 @@ def _parallel(s: Schedule) -> None:
     s.parallel(s.loops("D")[0])
 
 
+def _bound(s: Schedule) -> None:
+    _plan([0, 0, 1])(s)
+    s.bind(s.loops("D")[0], "vthread")
+
+
 def _stage_later(s: Schedule) -> None:
     _plan([0, 0, 1])(s)
     s.cache_read("D", "C")
@@ -153,6 +158,7 @@ def _not_attached(s: Schedule) -> None:
         (_twice, "software_pipeline.already", "already"),
         (_split, "split.pipelined", "unannotate"),
         (_parallel, "parallel.pipelined", "unannotate"),
+        (_bound, "bind.breaks-pipeline", "not serial"),
         (_stage_later, "cache_read.breaks-pipeline", "pipeline it last"),
         (_not_attached, "double_buffer.no-loop", "compute_at first"),
     ],

@@ -73,3 +73,7 @@ class MemorySteps:
 
     def rolling_buffer(self, block: BlockLike) -> None:
         self.apply("rolling_buffer", block)
+
+    def pad(self, block: BlockLike, multiples: Sequence[int]) -> list[BlockRef]:
+        found = self.apply("pad", block, multiples)
+        return [ref for ref in found if isinstance(ref, BlockRef)]

@@ -86,6 +86,8 @@ def require_pipelines_lawful(program: Program, primitive: str) -> None:
         if plan is None:
             continue
         try:
+            if loop.kind != "serial":
+                raise refuse("software_pipeline.kind", f"it would be {loop.kind}, not serial")
             members = _planned(loop, plan)
             require_lawful(index, loop, members, primitive)
         except RefusedError as error:
