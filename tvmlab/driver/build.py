@@ -194,7 +194,10 @@ def _require_cpu_loops(program: Program) -> None:
 def program_of(source: Source, args: Arguments | None = None, name: str | None = None) -> Program:
     """The program that a schedule, tensors or a program itself stand for."""
     if isinstance(source, TeSchedule):
-        return source.replay(args, name).program
+        program = source.replay(args, name).program
+        for code in source.linked:
+            program = with_code(program, code)
+        return program
     if isinstance(source, (Schedule, Program)):
         if args is not None or name is not None:
             raise UserError(

@@ -6,6 +6,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
+from tvmlab.support import items_of
 from tvmlab.target import Target as Machine
 
 from .missing import missing
@@ -124,6 +125,11 @@ def _as_text(target: Any) -> str:
     if isinstance(target, dict):
         fields: dict[str, Any] = dict(target)  # pyright: ignore[reportUnknownArgumentType]
         kind = str(fields.pop("kind", "llvm"))
-        options = [f"-{k}={','.join(v) if isinstance(v, list) else v}" for k, v in fields.items()]
+        options = [f"-{k}={_listed(v)}" for k, v in fields.items()]
         return " ".join([kind, *options])
     return str(target) or "llvm"
+
+
+def _listed(value: Any) -> str:
+    several = items_of(value)
+    return str(value) if several is None else ",".join(str(item) for item in several)
