@@ -170,7 +170,15 @@ def _peel_parallel() -> None:
     sch.peel(i, 1)
 
 
+def _past_the_end() -> None:
+    """2 x 2 tiles of 3 make 12, so of 9 rows none is left for the last tile."""
+    sch = Schedule(row_sums(9, 4))
+    outer, middle, _ = sch.split(sch.loops("C")[0], [2, None, 3])
+    sch.peel(sch.fuse(outer, middle), 0, 1)
+
+
 REFUSALS: list[tuple[Callable[[], None], str, str]] = [
+    (_past_the_end, "peel.empty", "from iteration 3 to 3 no block runs"),
     (_fused_cut, "partition.start-value",
      "it could not be told whether block C begins its sums again in the iterations from 8 on"),
     (_peel(0, 0), "peel.count", "from 1 to 7, as the loop has 8"),

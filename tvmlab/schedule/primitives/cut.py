@@ -26,6 +26,8 @@ from tvmlab.ir import (
     conjuncts,
     const,
     const_int,
+    is_const,
+    is_noop,
     make_block,
     seq,
     substitute,
@@ -72,6 +74,13 @@ class _Cut:
         var = old if part.kept else Var(f"{old.name}_{part.suffix}")
         values = {old: var + part.start if part.start else var}
         body = self._copy(self._loop.body, part, values, self._env.bind_loop(var, extent))
+        if is_noop(body):
+            raise refuse(
+                f"{self._primitive}.empty",
+                f"cannot {self._primitive} {old.name}: from iteration {part.start} to "
+                f"{part.end - 1} no block runs, because of its condition",
+                subject=old,
+            )
         loop = replace(self._loop, var=var, extent=extent, body=body)
         trimmed = trim_loops(loop)
         assert isinstance(trimmed, For)
@@ -86,9 +95,11 @@ class _Cut:
             body = self._copy(
                 stmt.body, part, {**values, stmt.var: var}, env.bind_loop(var, extent)
             )
-            return replace(stmt, var=var, extent=extent, body=body)
+            return body if is_noop(body) else replace(stmt, var=var, extent=extent, body=body)
         assert isinstance(stmt, Block)
-        return self._block(stmt, part, values, env)
+        copy = self._block(stmt, part, values, env)
+        never = is_const(copy.predicate, False)
+        return Seq(()) if never and not part.kept else copy
 
     def _block(self, block: Block, part: Part, values: Mapping[Var, Expr], env: Bounds) -> Block:
         predicate = simplify_predicate(substitute(block.predicate, values), env)
