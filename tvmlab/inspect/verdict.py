@@ -73,9 +73,7 @@ def verdict_html(verdict: Verdict, nest: str = "") -> str:
     parts += [f"<div>would work: {escape(fix.title)}</div>" for fix in report.fixes]
     if nest:
         parts.append(f'<pre style="margin:6px 0 0">{escape(nest)}</pre>')
-    return (
-        f'<div style="border-left:3px solid {colour};padding:2px 10px">{"".join(parts)}</div>'
-    )
+    return f'<div style="border-left:3px solid {colour};padding:2px 10px">{"".join(parts)}</div>'
 
 
 def _clash_table(witness: Witness) -> str:

@@ -11,6 +11,7 @@ all others the order of iterations may matter, and is found out when a step asks
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from tvmlab.arith import Bounds, bound_of, linear_form, simplify
 from tvmlab.ir import (
@@ -23,6 +24,7 @@ from tvmlab.ir import (
     IterKind,
     IterVar,
     Let,
+    Load,
     Program,
     Seq,
     Stmt,
@@ -37,6 +39,7 @@ from tvmlab.ir import (
     make_block,
     seq,
     substitute,
+    transform,
     uses_var,
     walk,
     written_buffers,
@@ -110,7 +113,7 @@ class _Wrapper:
             used = set(free_vars(s))
             loops = [loop for loop in around.loops if loop.var in used]
         fresh = {loop.var: Var(f"v{loop.var.name}", loop.var.dtype) for loop in loops}
-        body = substitute(s, fresh)
+        body = _short_indices(substitute(s, fresh), list(fresh.values()), loops, around)
         symbol = BlockSymbol(self._namer.fresh(_name(s)))
         block: Block | None = None
         for kinds in _kinds(body, list(fresh.values())):
@@ -127,6 +130,22 @@ class _Wrapper:
                 return with_note(block, PARTIAL, True) if partial else block
         assert block is not None
         return block
+
+
+def _short_indices(s: Stmt, variables: list[Var], loops: list[For], around: _Around) -> Stmt:
+    """The statement with short indices: a loop that starts late leaves `i + 1 - 1`."""
+    env = Bounds()
+    for var, loop in zip(variables, loops, strict=True):
+        env = env.bind_loop(var, _domain(loop, around), keep=True)
+
+    def visit(node: Any) -> Any:
+        if not isinstance(node, (Load, Store)):
+            return node
+        indices = tuple(simplify(index, env) for index in node.indices)
+        same = all(new is old for new, old in zip(indices, node.indices, strict=True))
+        return node if same else replace(node, indices=indices)
+
+    return transform(s, visit)
 
 
 def _is_kept(s: Let) -> bool:
