@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 from tvmlab.arith import simplify
 from tvmlab.ir import For, Program, Var, conjunction, uses_var
-from tvmlab.schedule.index import index_of
+from tvmlab.schedule.dataflow import is_dataflow
+from tvmlab.schedule.index import ProgramIndex, index_of
 from tvmlab.schedule.legality import require_chain, require_serial
 from tvmlab.schedule.registry import Applied, ParamSpec, primitive
 from tvmlab.schedule.rewrite import rebind, replace_stmts
 from tvmlab.schedule.verdict import refuse
+
+
+def _propose(index: ProgramIndex, loop: For) -> Iterator[dict[str, Any]]:
+    """The loop directly inside, where the order of iterations matters at all."""
+    if isinstance(loop.body, For) and not is_dataflow(index, loop):
+        yield {"inner": loop.body.var, "factor": 1}
 
 
 @primitive(
@@ -17,6 +27,7 @@ from tvmlab.schedule.verdict import refuse
     ParamSpec("inner", "loop", "the loop inside it that is skewed"),
     ParamSpec("factor", "int", "how far each iteration of the outer loop moves the inner one",
               default=1),
+    propose=_propose,
 )  # fmt: skip
 def skew(program: Program, outer: Var, inner: Var, factor: int = 1) -> Applied:
     """Let an inner loop start later in each iteration of an outer one, by `factor` each time.
