@@ -202,3 +202,11 @@ def test_schedules_of_good_programs_need_no_check(seed: int) -> None:
     sch = tl.Schedule(list(random_workload(rng).outputs))
     random_steps(sch, rng, 3)
     assert check_indices(sch.program) is sch.program
+
+
+def test_a_side_that_is_never_taken_leaves_no_trace() -> None:
+    x = te.placeholder((10,), name="x")
+    sch = tl.Schedule(te.compute((10,), lambda i: te.if_then_else(i > 0, x[i - 1], x[0]), name="d"))
+    (i,) = sch.loops("d")
+    sch.peel(i, first=1)
+    assert check_indices(sch.program) is sch.program

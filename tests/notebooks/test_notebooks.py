@@ -15,6 +15,10 @@ nbformat: Any = untyped_nbformat
 ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 MAX_CELLS = 25
+FOLDED = {"jupyter": {"source_hidden": True}}
+"""The metadata of a cell with the solution of an exercise."""
+# What these teach is not a matter of speed on this machine.
+NOT_MEASURED = {"07-threads-and-scopes", "09-reading-a-refusal"}
 SECONDS = 120
 
 
@@ -34,7 +38,7 @@ def test_is_stripped_and_valid(path: Path) -> None:
     assert len({cell.id for cell in notebook.cells}) == len(notebook.cells)
     assert "widgets" not in notebook.metadata
     for cell in notebook.cells:
-        assert cell.metadata == {}
+        assert cell.metadata == (FOLDED if cell.id.startswith("solution") else {})
         if cell.cell_type == "code":
             assert cell.outputs == []
             assert cell.execution_count is None
@@ -48,8 +52,11 @@ def test_has_the_rhythm(path: Path) -> None:
     assert "## Summary" in cells[-1].source
     assert "**Exercises**" in cells[-1].source
     code = [cell.source for cell in cells if cell.cell_type == "code"]
-    first = {word: _first(code, word) for word in ("print(sch)", "measure(", "tl.explore(sch)")}
-    assert first["print(sch)"] < first["measure("] < first["tl.explore(sch)"]
+    words = ["print(sch)", "measure(", "tl.explore(sch)"]
+    if path.stem in NOT_MEASURED:
+        words.remove("measure(")
+    places = [_first(code, word) for word in words]
+    assert places == sorted(places)
 
 
 def _first(code: list[str], text: str) -> int:

@@ -4,6 +4,7 @@ the notebook's picture of a schedule. So two views never disagree.
 >>> print(nest_text(nest_report(schedule)))
 """
 
+from .access_order import access_order
 from .actions import ActionReport, Predict, action_reports, step_summary
 from .cost import NestCost, nest_cost, operations_of
 from .details import Fact, LineReport, line_report
@@ -65,6 +66,7 @@ __all__ = [
     "SymbolIds",
     "VerdictReport",
     "WorkloadReport",
+    "access_order",
     "action_reports",
     "device_reports",
     "equality_words",

@@ -204,16 +204,23 @@ class _Checker:
         if isinstance(e, Select):
             cond = self.expr(e.cond, env, place)
             under, other = place.where(e.cond, True), place.where(e.cond, False)
-            then = self.expr(e.then, env.assume(e.cond), under)
-            otherwise = self.expr(e.otherwise, env.assume(e.cond, holds=False), other)
-            if then is not e.then and prove(Not(e.cond), env):
-                then = e.then  # never evaluated, so nothing was known of it
+            then = self._side(e.then, Not(e.cond), env, env.assume(e.cond), under)
+            otherwise = self._side(e.otherwise, e.cond, env, env.assume(e.cond, holds=False), other)
             if cond is e.cond and then is e.then and otherwise is e.otherwise:
                 return e
             return Select(cond, then, otherwise)
         if isinstance(e, Load):
             return self._load(e, env, place)
         return map_children(e, lambda child: self.expr(cast(Expr, child), env, place))
+
+    def _side(self, e: Expr, never: Expr, around: Bounds, env: Bounds, place: Place) -> Expr:
+        """One side of a choice; it is left alone if the other is always taken."""
+        known = len(self.texts)
+        checked = self.expr(e, env, place)
+        if checked is e or not prove(never, around):
+            return checked
+        del self.texts[known:]
+        return e
 
     def _load(self, e: Load, env: Bounds, place: Place) -> Expr:
         indices = tuple(self.expr(i, env, place) for i in e.indices)

@@ -91,7 +91,7 @@ class Timing:
         first, third = self.quartiles
         parts = [f"{_duration(self.median)} ({_duration(first)} to {_duration(third)}"]
         parts.append(f", {self.repeats} repeat{'s' * (self.repeats != 1)} of {self.inner})")
-        if self.gflops is not None:
+        if self.gflops:  # not for kernels that only move data
             parts.append(f", {self.gflops:.1f} GFLOP/s")
         if self.gbytes_per_second is not None:
             parts.append(f", {self.gbytes_per_second:.1f} GB/s")
