@@ -6,6 +6,7 @@
 >>> C = te.compute((8,), lambda i: te.sum(A[i, k], axis=k), name="C")
 """
 
+from tvmlab.arith import AXIS_SEPARATOR
 from tvmlab.ir import const, eq, maximum, minimum, ne
 
 from . import ir_builder
@@ -147,6 +148,7 @@ from .tensor import (
 Select = if_then_else
 
 __all__ = [
+    "AXIS_SEPARATOR",
     "Axis",
     "ComputeOp",
     "ExternOp",
