@@ -6,13 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tvmlab.arith import Bounds, bound_of, prove, simplify
+from tvmlab.arith import bound_of, prove, simplify
 from tvmlab.ir import (
     Binary,
     Block,
     BlockSymbol,
     Buffer,
-    Cast,
     Const,
     Expr,
     For,
@@ -40,7 +39,14 @@ from tvmlab.schedule.rewrite import Output, remake_block, replace_stmts
 from tvmlab.schedule.verdict import RefusedError, refuse, unsure
 
 from .cache import cache_read, cache_write
-from .reduction import neutral
+from .pad_values import (
+    adds_nothing,
+    leaving,
+    neutral_value,
+    pad_value,
+    padded_bounds,
+    reads_buffer,
+)
 
 _DIVISIONS = ("floordiv", "floormod", "truncdiv", "truncmod")
 
@@ -88,9 +94,9 @@ def pad(program: Program, block: BlockSymbol, multiples: Sequence[int]) -> Appli
     if buffer not in program.allocs:
         staged = cache_write(program, block, "global")
         program, outputs = staged.program, [*staged.outputs]
-    plan = _Plan(sizes, _pad_value(index_of(program).blocks[block], sizes))
+    plan = _Plan(sizes, pad_value(index_of(program).blocks[block], sizes))
     copies: list[Buffer] = []
-    for read in _leaving(index_of(program).blocks[block], sizes):
+    for read in leaving(index_of(program).blocks[block], sizes):
         program, copy, longer = _padded_copy(program, block, read, plan)
         outputs.append(copy)
         copies.append(longer)
@@ -160,79 +166,6 @@ def _require_paddable(index: ProgramIndex, block: Block) -> Buffer:
     return store.buffer
 
 
-def _bounds(block: Block, sizes: dict[Var, int]) -> Bounds:
-    return Bounds.of({it.var: sizes.get(it.var, it.extent) for it in block.iters})
-
-
-def _leaving(block: Block, sizes: dict[Var, int]) -> list[Buffer]:
-    """The buffers whose end (or beginning) an added iteration would leave."""
-    env, store = _bounds(block, sizes), single_store(block)
-    assert store is not None
-    found: dict[Buffer, None] = {}
-    for access in accesses(block):
-        if isinstance(access, Load) and access.buffer is not store.buffer:
-            for index, size in zip(access.indices, access.buffer.shape, strict=True):
-                inside = prove(index < size, env) and prove(index >= 0, env)
-                if uses_var(index, set(sizes)) and not inside:
-                    found.setdefault(access.buffer)
-    return list(found)
-
-
-def _pad_value(block: Block, sizes: dict[Var, int]) -> float:
-    """Zero, or the neutral value if with that the added iterations of a reduction add nothing."""
-    nothing = _neutral(block)
-    padded = _leaving(block, sizes)
-    for value in (0, nothing):
-        if value is not None and _adds_nothing(block, sizes, padded, value):
-            return value
-    return 0
-
-
-def _adds_nothing(
-    block: Block, sizes: dict[Var, int], padded: Sequence[Buffer], value: float
-) -> bool:
-    """Whether each added iteration of a reduction joins in the neutral value, if inputs pad so."""
-    nothing, store = _neutral(block), single_store(block)
-    assert store is not None
-    reduced = [it.var for it in block.iters if it.kind == "reduce" and it.var in sizes]
-    if nothing is None or not isinstance(store.value, Binary):
-        return not reduced
-    joined = store.value.b if _reads(store.value.a, store.buffer) else store.value.a
-    return all(_at_padding(joined, v, padded, value) == nothing for v in reduced)
-
-
-def _neutral(block: Block) -> float | None:
-    """What a reduction by a built-in operation joins in without effect; None for other blocks."""
-    store = single_store(block)
-    if block_kind(block) != "reduction" or store is None or not isinstance(store.value, Binary):
-        return None
-    return neutral(store.value.op, store.value.dtype).value
-
-
-def _reads(e: Expr, buffer: Buffer) -> bool:
-    return any(load.buffer is buffer for load in loads_of(e))
-
-
-def _at_padding(e: Expr, var: Var, padded: Sequence[Buffer], value: float) -> float | None:
-    """The value of an expression where a variable is past its end; None if it is not fixed."""
-    match e:
-        case Const():
-            return e.value
-        case Cast() if e.dtype.is_float or not e.value.dtype.is_float:
-            return _at_padding(e.value, var, padded, value)
-        case Load():
-            # Exactly there the copy holds padding, whatever the other variables are.
-            return value if e.buffer in padded and var in e.indices else None
-        case Binary(op="add" | "sub" | "mul" | "min" | "max"):
-            a, b = _at_padding(e.a, var, padded, value), _at_padding(e.b, var, padded, value)
-            if a is None or b is None:
-                return None
-            results = {"add": a + b, "sub": a - b, "mul": a * b, "min": min(a, b), "max": max(a, b)}
-            return results[e.op]
-        case _:
-            return None
-
-
 def _padded_copy(
     program: Program, block: BlockSymbol, buffer: Buffer, plan: _Plan
 ) -> tuple[Program, BlockSymbol, Buffer]:
@@ -272,7 +205,7 @@ def _padded_copy(
 
 def _reach(block: Block, buffer: Buffer, sizes: dict[Var, int]) -> tuple[Expr, ...]:
     """The shape that holds all that the added iterations read."""
-    env = _bounds(block, sizes)
+    env = padded_bounds(block, sizes)
     shape: list[Expr] = list(buffer.shape)
     for access in accesses(block):
         if not isinstance(access, Load) or access.buffer is not buffer:
@@ -305,7 +238,7 @@ def _grown(program: Program, block: BlockSymbol, plan: _Plan, copies: Sequence[B
     store = single_store(target)
     assert store is not None
     loops, predicate = _longer_loops(index, target, plan.sizes)
-    nothing = _adds_nothing(target, plan.sizes, copies, plan.value)
+    nothing = adds_nothing(target, plan.sizes, copies, plan.value)
     body = store if nothing else _selected(target, store, plan.sizes)
     iters = tuple(
         replace(it, extent=const(plan.sizes[it.var])) if it.var in plan.sizes else it
@@ -327,12 +260,12 @@ def _grown(program: Program, block: BlockSymbol, plan: _Plan, copies: Sequence[B
 
 def _selected(block: Block, store: Store, sizes: dict[Var, int]) -> Store:
     """The reduction with the neutral value in its added iterations."""
-    nothing = _neutral(block)
+    nothing = neutral_value(block)
     asked = [it.var < it.extent for it in block.iters if it.kind == "reduce" and it.var in sizes]
     if nothing is None or not isinstance(store.value, Binary):
         raise _refusal(block, "neutral", "its operation has no neutral value to pad with")
     value = store.value
-    own_first = _reads(value.a, store.buffer)
+    own_first = reads_buffer(value.a, store.buffer)
     joined = value.b if own_first else value.a
     kept = Select(conjunction(asked), joined, const(nothing, joined.dtype))
     a, b = (value.a, kept) if own_first else (kept, value.b)
