@@ -411,3 +411,15 @@ def test_consumed_loop_says_what_it_became() -> None:
     assert "loop i no longer exists: split consumed it; it became i_outer, i_inner" in str(
         caught.value
     )
+
+
+def test_a_fix_names_a_loop_as_the_program_prints_it() -> None:
+    a = te.placeholder((18, 16), name="A")
+    x = te.compute((18, 16), lambda y, x: a[y, x] * 2.0, name="X")
+    b = te.compute((16, 16), lambda y, i: x[y, i] + x[y + 2, i], name="B")
+    sch = Schedule(b)
+    y, _ = sch.loops("B")
+    sch.compute_at("X", y)
+    sch.rolling_buffer("X")
+    titles = [fix.title for fix in sch.check("parallel", y).fixes]
+    assert titles == ["parallelize y_1 instead"]
