@@ -195,6 +195,28 @@ def test_pragmas_by_the_names_of_kinds() -> None:
     assert_computes(s, [a, c], [x], [(x + 1) * 2])
 
 
+def test_memory_steps() -> None:
+    a = te.placeholder((8, 12), name="A")
+    b = te.compute((8, 12), lambda i, j: a[i, j] + 1.0, name="B")
+    c = te.compute((8, 12), lambda i, j: b[i, j] * 2.0, name="C")
+    x = ramp(8, 12)
+
+    def schedule(step: Any) -> Any:
+        s = te.create_schedule(c.op)
+        s[b].compute_at(s[c], c.op.axis[0])
+        step(s)
+        return assert_computes(s, [a, c], [x], [(x + 1) * 2]).schedule
+
+    schedule(lambda s: s[b].double_buffer())
+    schedule(lambda s: s[c].prefetch(a, c.op.axis[0], 2))
+    padded = schedule(lambda s: (s[b].compute_root(), s[b].storage_align(b.op.axis[0], 16, 0)))
+    assert "storage_align" in str(padded)
+    moved = schedule(lambda s: (s[b].compute_root(), s[b].transform_layout(lambda i, j: [j, i])))
+    assert "float32[12, 8]" in str(moved)
+    with pytest.raises(tl.UserError, match="env_threads of stage C: threads around a whole stage"):
+        schedule(lambda s: s[c].env_threads(te.thread_axis("threadIdx.x")))
+
+
 def test_the_record_names_the_steps() -> None:
     a, b, c = matmul(8, 8, 8)
     s = te.create_schedule(c.op)

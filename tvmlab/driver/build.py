@@ -148,8 +148,6 @@ def build(
     if emit_options is not None:
         require_option(emit_options, EmitOptions, "emit_options")
     codes = _codes(link)
-    if isinstance(source, TeSchedule):
-        codes = [*codes, *source.linked]
     for code in codes:
         program = with_code(program, code)
     lowered = lower(program, machine, options=options)

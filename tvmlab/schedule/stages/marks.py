@@ -6,9 +6,12 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from typing import Any
 
-from tvmlab.ir import BlockSymbol, Var
+from tvmlab.ir import BlockSymbol, Var, const_int
+from tvmlab.schedule.index import index_of
+from tvmlab.schedule.legality import written_buffer
 from tvmlab.schedule.notes import MEANINGS
 from tvmlab.schedule.schedule import Schedule
+from tvmlab.support import ScheduleError
 from tvmlab.te import Axis
 
 from .axes import AxisMark, IterType
@@ -29,47 +32,66 @@ def apply_marks(
     loops: dict[Axis, Var | None],
     telling: Telling,
 ) -> None:
-    """Bind, parallelize, unroll, vectorize, annotate and tensorize the loops of a stage.
+    """Bind, parallelize, unroll, vectorize and annotate the loops of a stage; treat its memory.
 
     Loops of one iteration that the engine left out have nothing to be done to.
     """
-    for axis, mark, loop in _marked(stage, loops):
-        if mark.bind_thread is not None and loop is not None:
+    marked = [(axis, mark, loop) for axis, mark, loop in _marked(stage, loops) if loop is not None]
+    for axis, mark, loop in marked:
+        if mark.bind_thread is not None:
             with telling("bind", axis):
                 schedule.apply("bind", loop, mark.bind_thread)
-    for axis, mark, loop in _marked(stage, loops):
-        primitive = _KINDS.get(mark.iter_type)
-        if primitive is not None and loop is not None:
-            with telling(primitive, axis):
-                schedule.apply(primitive, loop)
-    for axis, mark, loop in _marked(stage, loops):
-        if loop is None:
-            continue
+    for axis, mark, loop in marked:
+        if mark.iter_type in _KINDS:
+            with telling(_KINDS[mark.iter_type], axis):
+                schedule.apply(_KINDS[mark.iter_type], loop)
+    for axis, mark, loop in marked:
         for name, value in mark.pragmas:
-            if name == "import_llvm":  # linked when the kernel is built
-                continue
-            with telling("pragma", axis):
-                _apply_pragma(schedule, loop, name, _plain(value))
-    for name, value in _options(stage):
+            if name != "import_llvm":  # linked when the kernel is built
+                with telling("pragma", axis):
+                    _apply_pragma(schedule, loop, name, _plain(value))
+    _apply_memory(schedule, stage, block, telling)
+
+
+def apply_last(
+    schedule: Schedule, stage: Stage, loops: dict[Axis, Var | None], telling: Telling
+) -> None:
+    """What looks at all that is inside a loop, once every producer is attached."""
+    for axis, mark, loop in _marked(stage, loops):
+        for tensor, offset in mark.prefetches:
+            with telling("prefetch", axis):
+                amount = const_int(offset)
+                schedule.apply("prefetch", tensor.name, loop, offset if amount is None else amount)
+        if mark.tensor_intrin is not None and loop is not None:
+            with telling("tensorize", axis):
+                intrin = mark.tensor_intrin
+                schedule.apply("tensorize", loop, getattr(intrin, "name", intrin))
+
+
+def _apply_memory(schedule: Schedule, stage: Stage, block: BlockSymbol, telling: Telling) -> None:
+    for axis, mark in stage.marks.items():
+        if mark.align is not None:
+            with telling("storage_align", axis):
+                schedule.apply("storage_align", block, stage.iter_vars.index(axis), *mark.align)
+    for name, value in stage.options.items():
         with telling(name, None):
-            schedule.apply(name, block, *value)
+            if name == "transform_layout":
+                found = index_of(schedule.program).blocks[block]
+                schedule.apply(name, block, written_buffer(found, name).name, value)
+            else:
+                schedule.apply(name, block)
+    if stage.threads:
+        with telling("env_threads", None):
+            raise ScheduleError(
+                "threads around a whole stage are not taken",
+                hint="bind loops of the stage instead: s[C].bind(axis, thread)",
+            )
 
 
 def _apply_pragma(schedule: Schedule, loop: Var, name: str, value: Any) -> None:
     """A pragma that lowering knows, or a note for whoever reads it."""
     known = name in MEANINGS and MEANINGS[name].where != "block"
     schedule.apply("pragma" if known else "annotate", loop, name, value)
-
-
-def apply_intrinsics(
-    schedule: Schedule, stage: Stage, loops: dict[Axis, Var | None], telling: Telling
-) -> None:
-    """Tensorize what is to be tensorized, once producers are attached and loops stand."""
-    for axis, mark, loop in _marked(stage, loops):
-        if mark.tensor_intrin is not None and loop is not None:
-            with telling("tensorize", axis):
-                intrin = mark.tensor_intrin
-                schedule.apply("tensorize", loop, getattr(intrin, "name", intrin))
 
 
 def _marked(
@@ -79,11 +101,6 @@ def _marked(
         mark = stage.marks.get(axis)
         if mark is not None:
             yield axis, mark, loops.get(axis)
-
-
-def _options(stage: Stage) -> Iterator[tuple[str, tuple[Any, ...]]]:
-    for name, value in stage.options.items():
-        yield name, () if value is True else (value,)
 
 
 def _plain(value: Any) -> Any:

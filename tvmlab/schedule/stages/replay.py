@@ -23,7 +23,7 @@ from tvmlab.te import Axis, Operation, PlaceholderOp, Range, ScanOp
 from .arguments import Handed, base_program, hand_out
 from .attach import Placed
 from .axes import AttachType, Fuse, Reorder, Split
-from .marks import Telling, apply_intrinsics, apply_marks
+from .marks import Telling, apply_last, apply_marks
 from .stage import Stage, root_axes
 
 
@@ -88,7 +88,7 @@ def replay(
             apply_marks(done.schedule, stage, done.blocks[stage], done.loops, _teller(stage))
     for stage in reversed(computed):
         if stage in done.blocks:
-            apply_intrinsics(done.schedule, stage, done.loops, _teller(stage))
+            apply_last(done.schedule, stage, done.loops, _teller(stage))
     return done
 
 
