@@ -246,6 +246,24 @@ def test_pictures_of_a_schedule() -> None:
     assert 'label="split"' in axes
 
 
+def test_a_function_of_the_users_by_its_rule() -> None:
+    tvm.ir.register_op_attr("tir.mylog", "TCallEffectKind", tvm.tir.CallEffectKind.Pure)
+    tvm.ir.register_intrin_lowering(
+        "tir.mylog",
+        target="cuda",
+        f=lambda op: tvm.tir.call_pure_extern(op.dtype, "logf", op.args[0]),
+        level=99,
+    )
+    A = te.placeholder((6,), name="A")  # noqa: N806
+    B = te.compute((6,), lambda i: tvm.tir.call_intrin("float32", "tir.mylog", A[i]), name="B")  # noqa: N806
+    f = tvm.build(te.create_schedule(B.op), [A, B])
+    a, b = values(6) + 1, tvm.nd.empty((6,), "float32")
+    f(tvm.nd.array(a), b)
+    np.testing.assert_allclose(b.numpy(), np.log(a), rtol=1e-5)
+    with pytest.warns(UserWarning, match=r"tvmlab computes tir\.exp itself"):
+        tvm.ir.register_intrin_lowering("tir.exp", target="cuda", f=lambda op: op, level=99)
+
+
 def test_the_simplifier() -> None:
     analyzer = tvm.arith.Analyzer()
     x = te.var("x")

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from tvmlab.compat.tvm.missing import missing, refused
+from tvmlab.compat.tvm.missing import missing
 from tvmlab.ir import Program
 from tvmlab.ir import structural_equal as same
 from tvmlab.support import UserError
 from tvmlab.te import Range as _Range
 
 from .module import IRModule, PrimFunc
+from .rules import register_intrin_lowering, register_op_attr
 from .saving import load_json, save_json
 
 __all__ = [
@@ -39,20 +40,3 @@ def _node(value: Any) -> Any:
     if isinstance(value, PrimFunc):
         return value.program
     return value.program if isinstance(getattr(value, "program", None), Program) else value
-
-
-def register_op_attr(op_name: str, attr_key: str, value: Any = None, level: int = 10) -> Any:
-    """Refused: functions of formulas are those of tvmlab."""
-    del attr_key, value, level
-    raise refused(
-        f"tvm.ir.register_op_attr({op_name!r})", "use a function of tvmlab.te, or call_extern"
-    )
-
-
-def register_intrin_lowering(op_name: str, target: str, *, f: Any = None, level: int = 10) -> Any:
-    """Refused: how a function is computed is not a table that programs change."""
-    del target, f, level
-    raise refused(
-        f"tvm.ir.register_intrin_lowering({op_name!r})",
-        "use a function of tvmlab.te, or call_extern",
-    )

@@ -7,6 +7,7 @@ from typing import Any
 
 from tvmlab import ir
 from tvmlab import te as _te
+from tvmlab.compat.tvm.ir.rules import by_rule
 from tvmlab.compat.tvm.missing import refused
 from tvmlab.compat.tvm.mixing import converted
 from tvmlab.ir import Buffer, Expr, as_expr
@@ -178,7 +179,8 @@ def call_packed(*args: Any, span: Any = None) -> Any:
 def call_pure_extern(dtype: Any, func_name: str, *args: Any, span: Any = None) -> Expr:
     """A C function of numbers as a formula; those that tvmlab computes itself are known by name."""
     del span
-    known = _C_NAMES.get(func_name.removeprefix("__").removesuffix("f"))
+    plain = func_name.removeprefix("__")
+    known = _C_NAMES.get(plain) or _C_NAMES.get(plain.removesuffix("f"))
     if known is None:
         raise refused(
             f"tvm.tir.call_pure_extern of {func_name}",
@@ -193,7 +195,13 @@ def call_intrin(dtype: Any, func_name: str, *args: Any, span: Any = None) -> Any
     name = str(func_name).removeprefix("tir.")
     if name in _C_NAMES.values():
         return ir.cast(_mixed(name)(*args), dtype)
-    raise refused(f"the intrinsic {func_name}", "use a function of tvmlab.te")
+    made = by_rule(dtype, str(func_name), args)
+    if made is not None:
+        return made
+    raise refused(
+        f"the intrinsic {func_name}",
+        "use a function of tvmlab.te, or say what it is with tvm.ir.register_intrin_lowering",
+    )
 
 
 def call_llvm_pure_intrin(dtype: Any, name: str, *args: Any, span: Any = None) -> Any:
