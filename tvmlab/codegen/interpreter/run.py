@@ -7,7 +7,7 @@ from typing import Any, TypeAlias, Union, cast
 
 import numpy as np
 
-from tvmlab.ir import Buffer, Program, Var, written_buffers
+from tvmlab.ir import Buffer, Cast, Program, Var, written_buffers
 from tvmlab.support import RuntimeFailure, in_deep_thread
 
 from .failure import Fault
@@ -111,8 +111,9 @@ class _Binder:
         sizes: dict[Var, int] = {}
         for buffer, array in zip(buffers, arguments, strict=True):
             for size, dim in zip(buffer.shape, np.shape(array), strict=False):
-                if isinstance(size, Var):
-                    sizes.setdefault(size, dim)
+                named = size.value if isinstance(size, Cast) else size
+                if isinstance(named, Var):
+                    sizes.setdefault(named, dim)
         for param in params:
             if isinstance(param, Var) and param not in sizes:
                 raise RuntimeFailure(

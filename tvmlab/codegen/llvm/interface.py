@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tvmlab.ir import Binary, Buffer, Const, Expr, Program, Var
+from tvmlab.ir import Binary, Buffer, Cast, Const, Expr, Program, Var
 from tvmlab.runtime import BufferParam, Dim, ScalarParam, Signature
 from tvmlab.support import Namer, UnsupportedOp
 
@@ -46,6 +46,8 @@ def _text(size: Expr, names: Namer) -> str:
     match size:
         case Const():
             return str(size.value)
+        case Cast(value=value) if size.dtype.is_int and value.dtype.is_int:
+            return _text(value, names)  # a size of 32 bits, widened
         case Var():
             return names.name(size, size.name)
         case Binary(op=op, a=a, b=b) if op in _SIGNS:
