@@ -185,6 +185,110 @@ def strided_gather(rng: np.random.Generator) -> Workload:
     return Workload("strided", [a], [c], reference)
 
 
+def pair_of_outputs(rng: np.random.Generator) -> Workload:
+    n, m = _size(rng), _size(rng)
+    a = te.placeholder((n, m), name="A")
+    b, c = te.compute((n, m), lambda i, j: (a[i, j] + 1.0, a[n - 1 - i, j] * 2.0), name="B")
+    d = te.compute((n, m), lambda i, j: b[i, j] * c[i, j], name="D")
+    return Workload("pair", [a], [d, b], lambda x: [(x + 1) * x[::-1] * 2, x + 1])
+
+
+def first_largest(rng: np.random.Generator) -> Workload:
+    n, m = _size(rng), _size(rng, 14)
+    dtype = _dtype(rng)
+    a = te.placeholder((n, m), dtype, name="A")
+    k = te.reduce_axis(m, "k")
+    best = te.argmax if rng.integers(2) else te.argmin
+    index, value = te.compute((n,), lambda i: best((k, a[i, k]), axis=k), name="T")
+
+    def reference(x: Array) -> list[Array]:
+        found = x.argmax(1) if best is te.argmax else x.argmin(1)
+        return [found, x[np.arange(n), found]]
+
+    return Workload("first_largest", [a], [index, value], reference)
+
+
+def sum_and_largest(rng: np.random.Generator) -> Workload:
+    n, m = _size(rng), _size(rng, 14)
+    a = te.placeholder((n, m), "int32", name="A")
+    k = te.reduce_axis(m, "k")
+    total, top = te.compute(
+        (n,), lambda i: (te.sum(a[i, k], axis=k), te.max(a[i, k], axis=k)), name="T"
+    )
+    c = te.compute((n, m), lambda i, j: a[i, j] * total[i] - top[i], name="C")
+
+    def reference(x: Array) -> list[Array]:
+        total = x.sum(1, dtype="int32")[:, None]
+        return [x * total - x.max(1, keepdims=True)]
+
+    return Workload("sum_and_largest", [a], [c], reference)
+
+
+def own_reduction(rng: np.random.Generator) -> Workload:
+    """A lawful operation of one's own, and subtraction, whose order must stay."""
+    n, m = _size(rng), _size(rng, 14)
+    lawful = bool(rng.integers(2))
+    a = te.placeholder((n, m), "int32", name="A")
+    k = te.reduce_axis(m, "k")
+    join = te.comm_reducer(
+        (lambda x, y: x + y + x * y) if lawful else (lambda x, y: x - y),
+        lambda t: te.const(0, t),
+        name="own",
+    )
+    c = te.compute((n,), lambda i: join(a[i, k], axis=k, where=k <= i), name="C")
+
+    def reference(x: Array) -> list[Array]:
+        part = np.tril(x)
+        if lawful:
+            return [(part + 1).prod(1, dtype="int32") - 1]
+        return [-part.sum(1, dtype="int32")]
+
+    return Workload("own_reduction", [a], [c], reference)
+
+
+def running_sum(rng: np.random.Generator) -> Workload:
+    """A scan with two stages in its cell."""
+    m, n = _size(rng), _size(rng)
+    a = te.placeholder((m, n), name="A")
+    state = te.placeholder((m, n), name="S")
+    first = te.compute((1, n), lambda _, i: a[0, i], name="first")
+    half = te.compute((m, n), lambda t, i: state[t - 1, n - 1 - i] * 0.5, name="half")
+    step = te.compute((m, n), lambda t, i: half[t, i] + a[t, i], name="step")
+    total = te.scan(first, step, state, inputs=[a], name="total")
+    c = te.compute((n, m), lambda i, t: total[t, i] * 2.0, name="C")
+
+    def reference(x: Array) -> list[Array]:
+        want = x.copy()
+        for t in range(1, m):
+            want[t] += want[t - 1, ::-1] * 0.5
+        return [want.T * 2]
+
+    return Workload("running_sum", [a], [c], reference)
+
+
+def two_states(rng: np.random.Generator) -> Workload:
+    """A scan of two states, one of which is a reduction over the other."""
+    m, n = _size(rng, 5), _size(rng, 5)
+    a = te.placeholder((1, n), "int32", name="A")
+    x, y = te.placeholder((m, n), "int32", name="X"), te.placeholder((m, n), "int32", name="Y")
+    zero = te.compute((1, n), lambda _, i: te.const(0, "int32"), name="zero")
+    k = te.reduce_axis(n, "k")
+    up = te.compute((m, n), lambda t, i: te.sum(y[t - 1, k] + x[t - 1, i], axis=k), name="up")
+    down = te.compute((m, n), lambda t, i: x[t - 1, i] - y[t - 1, i], name="down")
+    p, q = te.scan([a, zero], [up, down], [x, y], inputs=[a], name="pair")
+
+    def reference(start: Array) -> list[Array]:
+        p, q = [start[0]], [np.zeros(n, "int32")]
+        for _ in range(m - 1):
+            p, q = (
+                [*p, (q[-1].sum() + p[-1] * n).astype("int32")],
+                [*q, p[-1] - q[-1]],
+            )
+        return [np.stack(p), np.stack(q)]
+
+    return Workload("two_states", [a], [p, q], reference)
+
+
 WORKLOADS: tuple[Make, ...] = (
     matmul,
     matmul_bias_relu,
@@ -197,6 +301,12 @@ WORKLOADS: tuple[Make, ...] = (
     two_outputs,
     shared_producer,
     strided_gather,
+    pair_of_outputs,
+    first_largest,
+    sum_and_largest,
+    own_reduction,
+    running_sum,
+    two_states,
 )
 
 

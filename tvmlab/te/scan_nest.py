@@ -13,6 +13,7 @@ from tvmlab.ir import (
     Stmt,
     Store,
     Var,
+    const_int,
     make_block,
     seq,
 )
@@ -39,6 +40,8 @@ def scan_nest(
         if init not in written
     ]
     axis = op.scan_axis
+    if const_int(axis.extent) == 0:
+        return seq(copies)  # the inits are all there is
     time = Var(axis.name)
     updates = {tensor.op for tensor in op.update}
     stages: list[Stmt] = []

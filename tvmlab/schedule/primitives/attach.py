@@ -87,6 +87,10 @@ def _same_span(a: Span, b: Span) -> bool:
     return structural_equal(a.min, b.min) and structural_equal(a.extent, b.extent)
 
 
+def _same_place(a: Sequence[Expr], b: Sequence[Expr]) -> bool:
+    return len(a) == len(b) and all(structural_equal(x, y) for x, y in zip(a, b, strict=True))
+
+
 def _require_movable_producer(index: ProgramIndex, producer: Block, target: For) -> list[Buffer]:
     name, loop = producer.name, target.var.name
     if index.is_under(producer, target):
@@ -99,6 +103,14 @@ def _require_movable_producer(index: ProgramIndex, producer: Block, target: For)
     buffers = [s.buffer for s in final_stores(producer)]
     if not buffers:
         buffers = [written_buffer(producer, "compute_at")]
+    places = [s.indices for s in final_stores(producer)]
+    if not all(_same_place(place, places[0]) for place in places):
+        raise unsure(
+            "compute_at.layouts",
+            f"cannot compute {name} at {loop}: its outputs are laid out differently, so no one box "
+            f"of its iterations is what {loop} needs; change the layout after moving it",
+            subject=producer.symbol,
+        )
     for buffer in (b for b in buffers if b not in index.program.allocs):
         raise refuse(
             "compute_at.output",

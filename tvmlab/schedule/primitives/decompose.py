@@ -86,6 +86,15 @@ def _require_decomposable(index: ProgramIndex, block: Block, start: For) -> None
             subject=start.var,
         )
     around = index.loops_around(block)
+    ordered = binding_vars(block, "opaque")
+    steps = [lp.var.name for lp in around[around.index(start) :] if lp.var in ordered]
+    if steps:
+        raise refuse(
+            "decompose_reduction.ordered",
+            f"cannot decompose {name} at {loop}: {steps[0]} runs step by step, and a step may read "
+            f"what the one before left; choose a loop inside {steps[0]}",
+            subject=start.var,
+        )
     if not runs_once(index, block, around[around.index(start) :]):
         raise refuse(
             "decompose_reduction.repeated-sum",
@@ -116,14 +125,14 @@ def _init_nest(index: ProgramIndex, block: Block, start: For) -> tuple[Stmt, Blo
     chain = index.loops_around(block)
     inner = [lp for lp in chain[chain.index(start) :] if lp.var in spatial]
     fresh = {lp.var: Var(f"{lp.var.name}_init") for lp in inner}
-    iters = [replace(it, var=Var(it.var.name)) for it in block.iters if it.kind == "spatial"]
+    iters = [replace(it, var=Var(it.var.name)) for it in block.iters if it.kind != "reduce"]
     body = _init_body(block, iters)
     guards = [c for c in conjuncts(block.predicate) if not vars_of(c) & reducing]
     symbol = BlockSymbol(Namer(s.name for s in index.blocks).fresh(f"{block.name}_init"))
     bindings = [
         substitute(b, fresh)
         for it, b in zip(block.iters, block.bindings, strict=True)
-        if it.kind == "spatial"
+        if it.kind != "reduce"
     ]
     nest: Stmt = make_block(
         symbol, iters, bindings, body, predicate=substitute(conjunction(guards), fresh)
@@ -135,5 +144,5 @@ def _init_nest(index: ProgramIndex, block: Block, start: For) -> tuple[Stmt, Blo
 
 def _init_body(block: Block, iters: list[IterVar]) -> Stmt:
     assert block.init is not None
-    old = [it.var for it in block.iters if it.kind == "spatial"]
+    old = [it.var for it in block.iters if it.kind != "reduce"]
     return substitute(block.init, dict(zip(old, [it.var for it in iters], strict=True)))

@@ -205,8 +205,9 @@ def _sole_producer(index: ProgramIndex, consumer: Block) -> tuple[Block, Load]:
 def _merge(producer: Block, consumer: Block, read: Load) -> Block:
     """The producer's block, computing the consumer's formula and writing its buffer."""
     source, target = single_store(producer), single_store(consumer)
-    assert source is not None
-    assert target is not None
+    if source is None or target is None:
+        several = producer if source is None else consumer
+        raise _reverse_refusal(consumer, "several", f"{several.name} is not a single store")
     inner = plain_iters(source.indices)
     outer = plain_iters(read.indices)
     reads = [a for a in accesses(consumer) if isinstance(a, Load) and a.buffer is read.buffer]
