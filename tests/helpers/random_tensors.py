@@ -6,7 +6,7 @@ almost everywhere, so that small changes of the inputs tell the derivatives.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -67,8 +67,8 @@ class _Stage:
                 return te.sum(value, axis=k), te.max(self.value(inner, 1), axis=k)
             return te.sum(value, axis=k)
 
-        result: Any = te.compute(shape, element, name=name)
-        tensors: list[Tensor] = list(result) if isinstance(result, tuple) else [result]
+        result = cast("Tensor | tuple[Tensor, ...]", te.compute(shape, element, name=name))
+        tensors = [result] if isinstance(result, Tensor) else list(result)
         return [t for t in tensors if t.dtype.name == self.dtype]
 
     def value(self, axes: tuple[Axis, ...], depth: int) -> Expr:
@@ -93,7 +93,8 @@ class _Stage:
         source = self.sources[int(self.rng.integers(len(self.sources)))]
         sizes = source.const_shape
         assert sizes is not None
-        return source[tuple(self.index(axes, size) for size in sizes)]
+        indices: list[Expr | int] = [self.index(axes, size) for size in sizes]
+        return source[(*indices,)]
 
     def index(self, axes: tuple[Axis, ...], size: int) -> Expr | int:
         if not axes or self.rng.integers(8) == 0:

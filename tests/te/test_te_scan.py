@@ -209,6 +209,40 @@ def test_the_cell_can_be_scheduled() -> None:
     np.testing.assert_array_equal(got, running_sum_of(x))
 
 
+def test_a_stage_can_be_inlined_or_computed_inside_another() -> None:
+    for primitive in ("compute_inline", "compute_at"):
+        _, total = running_sum(6, 9)
+        x = whole(6, 9)
+        schedule = Schedule(total)
+        if primitive == "compute_inline":
+            schedule.compute_inline("twice")
+        else:
+            schedule.compute_at("twice", schedule.loops("step")[1])
+        (got,) = scheduled_values(schedule, [total], [x])
+        np.testing.assert_array_equal(got, running_sum_of(x))
+
+
+def test_a_step_has_its_own_start_value() -> None:
+    """The start of a sum in a cell is set within the step, not before all of them."""
+    w, state = te.placeholder((4, 4), name="W"), te.placeholder((5, 4), name="H")
+    first = te.placeholder((1, 4), name="F")
+    k = te.reduce_axis(4, "k")
+    step = te.compute((5, 4), lambda t, i: te.sum(w[i, k] * state[t - 1, k], axis=k), name="step")
+    h = te.scan(first, step, state, name="power")
+    schedule = Schedule(h)
+    time, i, _ = schedule.loops("step")
+    verdict = schedule.check("decompose_reduction", "step", time)
+    assert not verdict
+    assert "runs step by step" in str(verdict)
+    schedule.decompose_reduction("step", i)
+    f, m = whole(1, 4), whole(4, 4)
+    (got,) = scheduled_values(schedule, [h], [f, m])
+    want = [f[0]]
+    for _ in range(4):
+        want.append(m @ want[-1])
+    np.testing.assert_array_equal(got, want)
+
+
 def test_the_time_is_not_run_side_by_side() -> None:
     schedule = Schedule(running_sum()[1])
     time = schedule.loops("step")[0]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from tvmlab.ir import Block, BlockSymbol, Program
+from tvmlab.ir import Block, BlockSymbol, Buffer, Program
 
+from .dependence import earlier, find_overlap, together
 from .index import ProgramIndex, buffers_read, buffers_written, index_of
 from .verdict import refuse
 from .windows import covers
@@ -27,13 +28,27 @@ def require_covered_reads(
     for buffer in buffers_read(block):
         for writer in completing_writers(index, block, [*index.writers.get(buffer, [])]):
             before = index.position[writer] < index.position[block]
-            if not before or not covers(index, writer, block, buffer):
+            if before and covers(index, writer, block, buffer):
+                continue
+            if not _comes_from_earlier_steps(index, block, writer, buffer):
                 raise refuse(
                     f"{primitive}.uncovered",
                     f"cannot {primitive} {subject.name} there: {block.name} reads {buffer.name}, "
                     f"and at that place {writer.name} has not computed all of what it needs",
                     subject=subject,
                 )
+
+
+def _comes_from_earlier_steps(
+    index: ProgramIndex, reader: Block, writer: Block, buffer: Buffer
+) -> bool:
+    """Whether all that a block reads of a writer was written in iterations before of loops shared.
+
+    So it is with the stages of a scan, which read the states of steps before.
+    """
+    shared = index.common_loops(reader, writer)
+    orders = [together(shared), *earlier(shared)]
+    return bool(shared) and find_overlap(index, reader, writer, buffer, orders) is None
 
 
 def require_covered_consumers(program: Program, writer: BlockSymbol, primitive: str) -> None:

@@ -29,7 +29,7 @@ from tvmlab.ir import (
     uses_var,
 )
 
-from .dependence import find_overlap
+from .dependence import find_overlap, together
 from .index import ProgramIndex, index_of
 from .kinds import block_kind, reducer_of
 from .legality import binding_vars, verb
@@ -107,7 +107,7 @@ def _require_no_overlap(
 ) -> None:
     kept = _kept_loops(index, block, primitive)
     fixed = [loop for loop in index.common_loops(reader, writer) if loop in kept]
-    conflict = find_overlap(index, reader, writer, buffer, fixed)
+    conflict = find_overlap(index, reader, writer, buffer, [together(fixed)])
     if conflict is None:
         return
     reason = (

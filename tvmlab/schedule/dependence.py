@@ -66,6 +66,16 @@ def swapped(index: ProgramIndex, chain: Sequence[For], wanted: Sequence[For]) ->
     return orders
 
 
+def together(loops: Sequence[For]) -> Order:
+    """Iterations that do not differ in the loops."""
+    return {loop.var: "=" for loop in loops}
+
+
+def earlier(loops: Sequence[For]) -> list[Order]:
+    """The first of two iterations comes before the other one in the loops."""
+    return [{**together(loops[:n]), loop.var: "<"} for n, loop in enumerate(loops)]
+
+
 def find_conflict(
     index: ProgramIndex,
     blocks: Sequence[Block],
@@ -102,20 +112,24 @@ def find_conflict(
 
 
 def find_overlap(
-    index: ProgramIndex, reader: Block, writer: Block, buffer: Buffer, fixed: Sequence[For]
+    index: ProgramIndex,
+    reader: Block,
+    writer: Block,
+    buffer: Buffer,
+    orders: Sequence[Order],
 ) -> Conflict | None:
     """An element of a buffer that one block reads and another one writes.
 
-    In any iterations in which the loops `fixed`, which are around both, have the same values.
+    Those iterations are looked at in which loops stand to each other as one of the orders says,
+    the reader first.
     """
-    order: Order = {loop.var: "=" for loop in fixed}
     facts = size_facts(index.program)
     reads = [a for a in block_accesses(index, reader) if not a.writes]
     writes = [a for a in block_accesses(index, writer) if a.writes]
     found: Conflict | None = None
     for one, other in itertools.product(reads, writes):
         if one.access.buffer is buffer and other.access.buffer is buffer:
-            conflict = _ask(one, other, [order], facts)
+            conflict = _ask(one, other, orders, facts)
             if conflict is not None and conflict.certainty == "sure":
                 return conflict
             found = found or conflict

@@ -28,9 +28,11 @@ from tvmlab.ir import (
     Store,
     Var,
     child_stmts,
+    const,
     const_int,
     expand_lets,
     structural_equal,
+    uses_var,
     walk,
 )
 
@@ -72,6 +74,21 @@ def plain_iters(indices: Sequence[Expr]) -> list[Var] | None:
     """The indices as variables if each is a different plain variable, else None."""
     found = [i for i in indices if isinstance(i, Var)]
     return found if len(found) == len(indices) == len(set(found)) else None
+
+
+def shifted_iters(indices: Sequence[Expr]) -> list[tuple[Var, Expr]] | None:
+    """The indices as different variables, each plus what does not depend on any."""
+    found: list[tuple[Var, Expr]] = []
+    for index in indices:
+        if isinstance(index, Var):
+            found.append((index, const(0)))
+        elif isinstance(index, Binary) and index.op == "add" and isinstance(index.a, Var):
+            found.append((index.a, index.b))
+        else:
+            return None
+    variables = {variable for variable, _ in found}
+    moving = any(uses_var(shift, variables) for _, shift in found)
+    return None if moving or len(variables) < len(found) else found
 
 
 def reducer_of(block: Block) -> Hashable:

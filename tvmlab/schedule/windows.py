@@ -31,7 +31,7 @@ from tvmlab.ir import (
 )
 
 from .index import ProgramIndex, accesses
-from .kinds import plain_iters
+from .kinds import shifted_iters
 from .legality import vars_of
 from .regions import Touch, touches_in_loops
 
@@ -211,12 +211,15 @@ def _iter_spans(block: Block, buffer: Buffer, window: Sequence[Span]) -> dict[Va
     for access in accesses(block):
         if not isinstance(access, Store) or access.buffer is not buffer:
             continue
-        variables = plain_iters(access.indices)
-        if variables is None:
+        places = shifted_iters(access.indices)
+        if places is None:
             return {}
-        for variable, span, size in zip(variables, window, buffer.shape, strict=True):
+        for (variable, shift), span, size in zip(places, window, buffer.shape, strict=True):
+            if span.is_whole(size) and not is_const(shift, 0):
+                continue  # all of the iterations, of which there are fewer
             shorter = not _same_size(extents.get(variable), size)
-            found[variable] = replace(span, guarded=True) if shorter else span
+            first = span.min if is_const(shift, 0) else simplify(span.min - shift)
+            found[variable] = replace(span, min=first, guarded=span.guarded or shorter)
     return {v: s for v, s in found.items() if not (s.is_whole(extents[v]))}
 
 

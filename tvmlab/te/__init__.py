@@ -28,6 +28,7 @@ from .compute import (
     compute,
     placeholder,
 )
+from .extern import extern, numpy_function
 from .folds import (
     all,
     any,
@@ -203,6 +204,7 @@ __all__ = [
     "exp2",
     "exp10",
     "expm1",
+    "extern",
     "fabs",
     "floor",
     "floordiv",
@@ -239,6 +241,7 @@ __all__ = [
     "ne",
     "nearbyint",
     "nextafter",
+    "numpy_function",
     "operations_of",
     "placeholder",
     "popcount",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import prod
 
 from tvmlab.arith import detect_iter_map
@@ -9,6 +10,7 @@ from tvmlab.ir import (
     Block,
     BlockSymbol,
     Buffer,
+    Expr,
     For,
     Load,
     Program,

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from tvmlab.arith import Bounds, simplify
 from tvmlab.ir import (
-    Binary,
     Block,
     BlockSymbol,
     Buffer,
@@ -16,17 +13,15 @@ from tvmlab.ir import (
     Stmt,
     Store,
     Var,
-    const,
     is_const,
     structural_key,
     substitute,
     transform,
-    uses_var,
 )
 from tvmlab.ir import structural_equal as same
 from tvmlab.schedule.coverage import require_covered_reads
 from tvmlab.schedule.index import ProgramIndex, accesses, index_of, parts_handed_over
-from tvmlab.schedule.kinds import block_kind, plain_iters, single_store
+from tvmlab.schedule.kinds import block_kind, plain_iters, shifted_iters, single_store
 from tvmlab.schedule.legality import sole_writer, written_buffer
 from tvmlab.schedule.registry import Applied, ParamSpec, primitive
 from tvmlab.schedule.rewrite import remake_block, remove_stmt, replace_stmts, without_alloc
@@ -55,7 +50,7 @@ def compute_inline(program: Program, block: BlockSymbol) -> Applied:
     producer = index.blocks[block]
     buffer = _require_inlinable(index, producer)
     store = single_store(producer)
-    variables = None if store is None else _shifted_iters(store.indices)
+    variables = None if store is None else shifted_iters(store.indices)
     if store is None or variables is None:
         raise unsure(
             "compute_inline.layout",
@@ -104,20 +99,6 @@ def _require_inlinable(index: ProgramIndex, producer: Block) -> Buffer:
             subject=producer.symbol,
         )
     return buffer
-
-
-def _shifted_iters(indices: Sequence[Expr]) -> list[tuple[Var, Expr]] | None:
-    """The indices as different variables, each plus what does not depend on any."""
-    found: list[tuple[Var, Expr]] = []
-    for index in indices:
-        shifted = isinstance(index, Binary) and index.op == "add" and isinstance(index.a, Var)
-        variable, shift = (index.a, index.b) if shifted else (index, const(0))
-        if not isinstance(variable, Var):
-            return None
-        found.append((variable, shift))
-    variables = {variable for variable, _ in found}
-    moving = any(uses_var(shift, variables) for _, shift in found)
-    return None if moving or len(variables) < len(found) else found
 
 
 def _inline_into(
