@@ -6,6 +6,7 @@ from tvmlab.ir import Block, BlockSymbol, Buffer, Program
 
 from .dependence import earlier, find_overlap, together
 from .index import ProgramIndex, buffers_read, buffers_written, index_of
+from .kinds import block_kind
 from .verdict import refuse
 from .windows import covers
 
@@ -46,6 +47,8 @@ def _comes_from_earlier_steps(
 
     So it is with the stages of a scan, which read the states of steps before.
     """
+    if block_kind(writer) != "opaque":
+        return False
     shared = index.common_loops(reader, writer)
     orders = [together(shared), *earlier(shared)]
     return bool(shared) and find_overlap(index, reader, writer, buffer, orders) is None
