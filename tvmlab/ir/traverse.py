@@ -6,7 +6,9 @@ A transform that changes nothing returns the very same object, so "unchanged" is
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
+from functools import lru_cache
+from operator import is_
 from typing import Any, TypeAlias, TypeVar, Union, cast
 
 from .buffer import Region
@@ -88,6 +90,9 @@ _CHILD_FIELDS: dict[type, tuple[str, ...]] = {
 _COMPOUND = frozenset({Binary, Compare, Logic, Not, Select, Cast, Load, Call, Ramp, Broadcast})
 
 
+_FIELDS_FROM_LAST = {kind: names[::-1] for kind, names in _CHILD_FIELDS.items()}
+
+
 def child_fields(node: Node) -> tuple[str, ...]:
     """The names of the fields that hold children (`ExprNode` subclasses elsewhere have none)."""
     return _CHILD_FIELDS.get(type(node), ())
@@ -109,16 +114,24 @@ def walk(node: Node) -> Iterator[Node]:
     A part of a formula that has several parents comes once, with the first of them: written out
     as a tree, a formula may be exponentially larger than it is.
     """
+    # The innermost loop of the compiler: written out, since generators within cost as much again.
     stack: list[Node] = [node]
     seen: set[int] = set()
+    fields_of = _FIELDS_FROM_LAST.get
     while stack:
         current = stack.pop()
-        if type(current) in _COMPOUND:
+        kind = type(current)
+        if kind in _COMPOUND:
             if id(current) in seen:
                 continue
             seen.add(id(current))
         yield current
-        stack.extend(reversed(list(children(current))))
+        for name in fields_of(kind, ()):
+            value = getattr(current, name)
+            if isinstance(value, tuple):
+                stack.extend(cast("tuple[Node, ...]", value)[::-1])
+            elif value is not None:
+                stack.append(value)
 
 
 def post_order(e: Expr) -> Iterator[Expr]:
@@ -144,9 +157,9 @@ def map_children(node: N, fn: Rewrite) -> N:
     for name in child_fields(node):
         old = getattr(node, name)
         if isinstance(old, tuple):
-            children_before = cast("tuple[Node, ...]", old)
-            new: Any = tuple(fn(child) for child in children_before)
-            if all(x is y for x, y in zip(children_before, new, strict=True)):
+            before = cast("tuple[Node, ...]", old)
+            new: Any = tuple([fn(child) for child in before])
+            if all(map(is_, before, new)):
                 continue
         elif old is None:
             continue
@@ -161,7 +174,15 @@ def map_children(node: N, fn: Rewrite) -> N:
 def _rebuild(node: N, changed: dict[str, Any]) -> N:
     if isinstance(node, Seq):
         return cast(N, seq(changed["stmts"]))
-    return cast(N, replace(cast(Any, node), **changed))
+    # As dataclasses.replace, which asks for the fields anew each time.
+    names = _init_names(type(node))
+    return type(node)(*[changed[n] if n in changed else getattr(node, n) for n in names])
+
+
+@lru_cache(maxsize=256)
+def _init_names(kind: type[Any]) -> tuple[str, ...]:
+    """The fields that a node is made of, in order."""
+    return tuple(f.name for f in fields(kind) if f.init)
 
 
 def transform(node: N, fn: Callable[[Any], Any]) -> N:

@@ -7,6 +7,7 @@ outside, which is always right for a loop that runs its iterations in order.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from tvmlab.arith import (
     Bounds,
@@ -81,7 +82,12 @@ def _starts_reduction(init: Access, read: Access, loop: For) -> bool:
     return same and not any(uses_var(binding, fixed) for binding in reduced)
 
 
+@lru_cache(maxsize=64)
 def _fills(write: Access, read: Access) -> bool:
+    """Whether a write fills all elements of a read, while the loops around both stand still.
+
+    Remembered, since it is asked anew for each of those loops.
+    """
     shared = _common_loops(write.loops, read.loops)
     env = Bounds()
     for around in shared:

@@ -13,7 +13,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from tvmlab.ir import Alloc, Buffer, Seq, Stmt, Stride, accessed_buffer, walk
+from tvmlab.ir import Alloc, Buffer, Seq, Stmt
+
+from .accesses import touched_buffers
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,17 +60,7 @@ def lives_in(stmts: Sequence[Stmt], buffers: Iterable[Buffer]) -> dict[Buffer, L
     wanted = set(buffers)
     found: dict[Buffer, Life] = {}
     for position, stmt in enumerate(stmts):
-        for buffer in buffers_in(stmt) & wanted:
+        for buffer in touched_buffers(stmt) & wanted:
             first = found[buffer].first if buffer in found else position
             found[buffer] = Life(first, position)
-    return found
-
-
-def buffers_in(stmt: Stmt) -> set[Buffer]:
-    """All buffers that a statement touches or asks the layout of."""
-    found = {n.buffer for n in walk(stmt) if isinstance(n, Stride)}
-    for current in walk(stmt):
-        buffer = accessed_buffer(current)
-        if buffer is not None:
-            found.add(buffer)
     return found

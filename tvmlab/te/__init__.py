@@ -4,6 +4,16 @@
 >>> A = te.placeholder((8, 8), name="A")
 >>> k = te.reduce_axis(8, "k")
 >>> C = te.compute((8,), lambda i: te.sum(A[i, k], axis=k), name="C")
+
+What numbers do:
+
+- Integers wrap: `uint8` 255 + 1 is 0, the negative of the smallest number is itself. Indices are
+  int64 and taken not to overflow; sizes and scalar arguments are checked for that at each call.
+- `//` and `%` round down (`te.truncdiv`, `te.truncmod` to zero); by zero they give 0, and the
+  smallest number by -1 wraps. A shift by the width or more gives 0, or the sign.
+- A cast of a float to an integer cuts off the fraction; what does not fit gives some integer
+  (`te.saturating_cast`: the nearest one). `te.round` takes a half away from zero.
+- An index that leaves its tensor is an error of the call, never a read of other memory.
 """
 
 from tvmlab.arith import AXIS_SEPARATOR

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import Literal, cast
 
 from tvmlab.ir import Expr, ExprLike, Var, as_expr, const, const_int, is_const
 from tvmlab.support import INDEX, OptionError, ShapeError, TypeMismatch, node, require_text, shown
+
+_MOST_ELEMENTS = 1 << 48
 
 
 @node
@@ -167,4 +170,10 @@ def shape_of(
             raise ShapeError(
                 f"{what} has size {value} in dimension {position}; sizes must be positive"
             )
+    count = prod(value for size in exprs if (value := const_int(size)) is not None)
+    if count > _MOST_ELEMENTS:
+        raise ShapeError(
+            f"{what} has {count} elements, more than any memory holds",
+            hint="offsets are computed in 64 bits; at most 2**48 elements are allowed",
+        )
     return exprs
