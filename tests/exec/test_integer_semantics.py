@@ -54,11 +54,12 @@ def exact(op: str, a: int, b: int, bits: int) -> int:
     }[op]  # fmt: skip
 
 
+OPERATOR: Any = operator
 FORMULAS: dict[str, Any] = {
-    "add": operator.add, "sub": operator.sub, "mul": operator.mul,
-    "floordiv": operator.floordiv, "floormod": operator.mod,
+    "add": OPERATOR.add, "sub": OPERATOR.sub, "mul": OPERATOR.mul,
+    "floordiv": OPERATOR.floordiv, "floormod": OPERATOR.mod,
     "truncdiv": te.truncdiv, "truncmod": te.truncmod,
-    "shl": operator.lshift, "shr": operator.rshift,
+    "shl": OPERATOR.lshift, "shr": OPERATOR.rshift,
 }  # fmt: skip
 
 

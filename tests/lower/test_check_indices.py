@@ -210,3 +210,19 @@ def test_a_side_that_is_never_taken_leaves_no_trace() -> None:
     (i,) = sch.loops("d")
     sch.peel(i, first=1)
     assert check_indices(sch.program) is sch.program
+
+
+def test_a_copy_back_of_padding_stays_inside_wherever_it_is_computed() -> None:
+    a = te.placeholder((7, 11), name="A")
+    b = te.placeholder((11, 2), name="B")
+    k = te.reduce_axis(11, "k")
+    c = te.compute((7, 2), lambda i, j: te.sum(a[i, k] * b[k, j], axis=k), name="C")
+    sch = tl.Schedule(c)
+    written_back = sch.pad("C", [4, 1, 2])[0]
+    i = sch.loops("C")[0]
+    sch.reverse_compute_at(written_back, i)
+    assert check_indices(sch.program) is sch.program
+    assert "where(i < 7)" in str(sch)
+    x, y, out = counted(7, 11), counted(11, 2), zeros(7, 2)
+    tl.build(sch)(x, y, out)
+    np.testing.assert_allclose(out, x @ y)

@@ -217,13 +217,14 @@ def _iter_spans(block: Block, buffer: Buffer, window: Sequence[Span]) -> dict[Va
         for (variable, shift), span, size in zip(places, window, buffer.shape, strict=True):
             if span.is_whole(size) and not is_const(shift, 0):
                 continue  # all of the iterations, of which there are fewer
-            shorter = not _same_size(extents.get(variable), size)
+            shorter = not same_size(extents.get(variable), size)
             first = span.min if is_const(shift, 0) else simplify(span.min - shift)
             found[variable] = replace(span, min=first, guarded=span.guarded or shorter)
     return {v: s for v, s in found.items() if not (s.is_whole(extents[v]))}
 
 
-def _same_size(a: Expr | None, b: Expr) -> bool:
+def same_size(a: Expr | None, b: Expr) -> bool:
+    """Whether two sizes are known to be the same."""
     if a is None:
         return False
     x, y = const_int(a), const_int(b)

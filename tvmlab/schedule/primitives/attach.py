@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import prod
 
 from tvmlab.arith import detect_iter_map
@@ -29,7 +30,14 @@ from tvmlab.schedule.notes import PARTIAL, note_of
 from tvmlab.schedule.registry import Applied, ParamSpec, primitive
 from tvmlab.schedule.rewrite import insert_at, remove_stmt
 from tvmlab.schedule.verdict import refuse, unsure
-from tvmlab.schedule.windows import Span, cover_window, fixed_vars, guards_of, touched_window
+from tvmlab.schedule.windows import (
+    Span,
+    cover_window,
+    fixed_vars,
+    guards_of,
+    same_size,
+    touched_window,
+)
 
 
 @primitive(
@@ -331,7 +339,12 @@ def _ready_spans(
         )
     _require_exact_tiles(index, producer, buffer, target)
     window = touched_window(index, [producer], buffer, Store, target)
-    return dict(zip(variables, window, strict=True))
+    extents = {it.var: it.extent for it in consumer.iters}
+    # A consumer may want less than there is: a padded buffer has more than its copy back takes.
+    return {
+        v: span if same_size(extents.get(v), size) else replace(span, guarded=True)
+        for v, span, size in zip(variables, window, buffer.shape, strict=True)
+    }
 
 
 def _require_exact_tiles(index: ProgramIndex, producer: Block, buffer: Buffer, target: For) -> None:
