@@ -81,6 +81,38 @@ def test_start_values_set_before_the_sum() -> None:
     after_steps(product(8, 32, 128), steps, [ramp(8, 128), ramp(32, 128)])
 
 
+def test_a_function_for_start_values_is_handed_the_output_alone() -> None:
+    """The block's init stands outside the loops over the sum, where no input is known yet."""
+    a, b = te.placeholder((4,), name="a"), te.placeholder((4,), name="b")
+    k = te.reduce_axis(4, "k")
+    c = te.compute((), lambda: te.sum(a[k] * b[k], axis=k), name="c")
+    code = """
+define void @clear(ptr %c) {
+  store float 0.0, ptr %c
+  ret void
+}
+define void @dot4(ptr %c, ptr %a, ptr %b) {
+  %before = load float, ptr %c
+  %x = load <4 x float>, ptr %a, align 4
+  %y = load <4 x float>, ptr %b, align 4
+  %xy = fmul <4 x float> %x, %y
+  %after = call float @llvm.vector.reduce.fadd.v4f32(float %before, <4 x float> %xy)
+  store float %after, ptr %c
+  ret void
+}
+declare float @llvm.vector.reduce.fadd.v4f32(float, <4 x float>)
+"""
+    dot = te.tensor_intrin("dot4", c, reset="symbol:clear", update="symbol:dot4", llvm=code)
+
+    def steps(sch: Schedule) -> None:
+        *_, k = sch.loops("C")
+        _, inner = sch.split(k, [None, 4])
+        sch.tensorize(inner, dot)
+        assert 'call("symbol:clear", write(C[vi, vj]))' in str(sch)
+
+    after_steps(product(3, 5, 16), steps, [ramp(3, 16), ramp(5, 16)])
+
+
 def test_a_decomposed_sum_takes_the_update() -> None:
     def steps(sch: Schedule) -> None:
         i, j, k = sch.loops("C")

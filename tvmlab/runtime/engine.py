@@ -94,6 +94,13 @@ def _found(tracker: Any, symbol: str) -> int:
 def _engine() -> Any:
     """The process-wide engine. It is never disposed of: kernels may run until the very end."""
     llvm = llvm_binding()
-    machine = llvm.Target.from_default_triple().create_target_machine(opt=2, reloc="pic", jit=True)
+    # Code that was written by hand may use instructions that only this very processor has.
+    machine = llvm.Target.from_default_triple().create_target_machine(
+        cpu=llvm.get_host_cpu_name(),
+        features=llvm.get_host_cpu_features().flatten(),
+        opt=2,
+        reloc="pic",
+        jit=True,
+    )
     engine = llvm.create_lljit_compiler(machine, suppress_errors=True)
     return _immortal(engine)

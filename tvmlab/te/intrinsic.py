@@ -145,7 +145,7 @@ def tensor_intrin(
         The whole computation, setting the start values of its sums, and adding to them. Each is a
         function of lists of buffers as in `decl_tensor_intrin`, a program over the inputs and the
         output (or its text), or "symbol:NAME" for a C function that takes pointers to the output
-        and the inputs.
+        and the inputs (`reset`: to the output alone).
     binds
         Buffers with the strides and memory that the code needs of its operands.
     llvm
@@ -164,9 +164,11 @@ def tensor_intrin(
     views = [_bound_view(t, binds or {}, description) for t in (*inputs, description)]
     ins = [view_of(v, "read") for v in views[:-1]]
     parts: list[Stmt | None] = []
-    for given, role in ((body, "write"), (reset, "write"), (update, "update")):
-        out = view_of(views[-1], "write" if role == "write" else "update")
-        made = None if given is None else _implemented(given, ins, out)
+    for part, given in (("body", body), ("reset", reset), ("update", update)):
+        out = view_of(views[-1], "update" if part == "update" else "write")
+        # What sets start values reads nothing, so a C function for it is handed no input.
+        operands = [out] if part == "reset" else [out, *ins]
+        made = None if given is None else _implemented(given, ins, out, operands)
         parts.append(None if made is None else replace_buffers(made, {out: views[-1]}))
     return _declare(name, description, parts, [*ins, views[-1]], llvm)
 
@@ -284,10 +286,11 @@ def _statement(value: object) -> Stmt:
     )
 
 
-def _implemented(given: Implementation, ins: Sequence[View], out: View) -> Stmt:
+def _implemented(
+    given: Implementation, ins: Sequence[View], out: View, operands: Sequence[View]
+) -> Stmt:
     if isinstance(given, str) and given.startswith("symbol:"):
-        operands = (operand_of(out, out.role), *(operand_of(v, "read") for v in ins))
-        return Invoke(given, operands)
+        return Invoke(given, tuple(operand_of(v, v.role) for v in operands))
     program = parse(given) if isinstance(given, str) else given
     if isinstance(program, Program):
         return _program_body(program, [*ins, out])

@@ -74,10 +74,13 @@ def compile_c(source: str) -> str:
 
 def imported_symbol(codes: Sequence[str], name: str) -> int | None:
     """The address of a function that some code defines, loaded into this process; else None."""
-    for code in codes:
-        if any(f.name == name and not f.is_declaration for f in _module(code).functions):
-            return _loaded(code, name)[name]
-    return None
+    return next((_loaded(code, name)[name] for code in codes if name in _defined(code)), None)
+
+
+@cache
+def _defined(code: str) -> frozenset[str]:
+    """The names of the functions that some code defines."""
+    return frozenset(f.name for f in _module(code).functions if not f.is_declaration)
 
 
 def require_symbols(program: Program) -> None:
@@ -90,7 +93,8 @@ def require_symbols(program: Program) -> None:
     """
     for node in walk(program.body):
         kind, _, name = node.callee.partition(":") if isinstance(node, Invoke) else ("", "", "")
-        if kind != "symbol" or find_symbol(name) or imported_symbol(program.imported_code, name):
+        linked = any(name in _defined(code) for code in program.imported_code)
+        if kind != "symbol" or linked or find_symbol(name):
             continue
         raise UserError(
             f"{program.name} calls the C function {name}, which is neither in this process nor in "
