@@ -16,6 +16,7 @@ from tvmlab.schedule import Attempt, Choice, ParamSpec, Schedule, index_of
 from tvmlab.target import Target
 
 from .cost import nest_cost
+from .families import family_of
 from .offers import Offer, offers, value_text
 from .symbols import Symbol, SymbolIds
 from .verdict import FixToken, VerdictReport, verdict_report
@@ -32,13 +33,16 @@ _FORM_KINDS = {
     "factors": "factors",
     "loops": "order",
     "int": "int",
-    "ints": "factors",
+    "ints": "ints",
     "scope": "choice",
     "name": "text",
     "mapping": "text",
     "value": "text",
     "bool": "bool",
+    "subject": "choice",
 }
+_DIVIDED = {"factors": "loop", "fx": "x", "fy": "y"}
+"""Parameters that divide a loop, and the argument that is this loop."""
 _WORTH_SAYING = 0.03
 
 
@@ -62,6 +66,7 @@ class ParamReport:
     default: Any
     choices: tuple[ChoiceReport, ...]
     extent: int | None
+    optional: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +75,7 @@ class ActionReport:
 
     id: str
     primitive: str
+    family: str
     title: str
     key: str | None
     summary: str
@@ -98,6 +104,7 @@ def action_reports(
             ActionReport(
                 offer.id,
                 action.primitive,
+                family_of(action.primitive),
                 action.title,
                 action.key or None,
                 summary,
@@ -205,11 +212,16 @@ def _param(schedule: Schedule, offer: Offer, spec: ParamSpec, ids: SymbolIds) ->
         choices = tuple(ChoiceReport(ids.of(v), v.name, "allowed", "") for v in default)
     if spec.kind == "value" and default is not None:
         default = value_text(default)
-    extent = None
-    if spec.kind == "factors":
-        extent = _extent(schedule.program, action.args.get("loop"))
+    divided = action.args.get(_DIVIDED.get(spec.name, ""))
+    extent = _extent(schedule.program, divided)
     return ParamReport(
-        spec.name, _form_kind(spec, choices), spec.doc, _value(default, ids), choices, extent
+        spec.name,
+        _form_kind(spec, choices),
+        spec.doc,
+        _value(default, ids),
+        choices,
+        extent,
+        not spec.required,
     )
 
 

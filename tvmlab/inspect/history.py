@@ -89,9 +89,15 @@ def step_label(step: Step | None) -> str:
     if step is None:
         return "start"
     title = PRIMITIVES[step.primitive].title
-    names = _names(next(iter(step.args.values()), None))
-    extra = [value.name for value in list(step.args.values())[1:] if isinstance(value, Buffer)]
-    return " ".join(part for part in (title, ", ".join(names + extra)) if part)
+    names: list[str] = []
+    for param in PRIMITIVES[step.primitive].params:
+        value = step.args.get(param.name)
+        told = isinstance(value, str) and param.kind in ("name", "scope", "choice")
+        if told and param.name != "tail":
+            names.append(str(value))
+        else:
+            names += _names(value)
+    return " ".join(part for part in (title, ", ".join(names)) if part)
 
 
 def _names(value: Any) -> list[str]:

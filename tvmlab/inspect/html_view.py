@@ -20,6 +20,9 @@ _COLOURS = {
     "V": "#0b7a75",
     "U": "#a8550a",
     "R": "#b02a57",
+    "T": "#2458d3",
+    "G": "#2458d3",
+    "I": "#4a7fd6",
 }
 _INK = "var(--jp-content-font-color1, inherit)"
 _DIM = "var(--jp-content-font-color2, #5b5f6d)"
@@ -45,7 +48,8 @@ def _row(row: Row) -> str:
     sign = letter(row)
     colour = _COLOURS.get(sign, _DIM)
     border = f"border:1px solid {colour};border-radius:3px;" if row.type == "loop" else ""
-    note = f' <span style="color:{_DIM}"># {escape(row.note)}</span>' if row.note else ""
+    words = ", ".join(part for part in (row.note, *row.marks) if part)
+    note = f' <span style="color:{_DIM}"># {escape(words)}</span>' if words else ""
     # The table is laid out by padding, so that copied text keeps its indentation by spaces too.
     indent = "&nbsp;" * (2 * row.depth)
     text = escape(line_text(row))

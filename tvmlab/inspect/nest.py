@@ -11,11 +11,15 @@ from dataclasses import dataclass
 from typing import Literal
 
 from tvmlab.ir import (
+    GRID_TAGS,
     Alloc,
+    Barrier,
     Block,
     Buffer,
     For,
     If,
+    Invoke,
+    Let,
     Names,
     Program,
     Stmt,
@@ -28,14 +32,15 @@ from tvmlab.ir import (
 from tvmlab.schedule import ProgramIndex, Schedule, index_of
 from tvmlab.target import Target
 
-from .block_text import block_formula
+from .block_text import Part, block_formula, parts_of
 from .cost import NestCost, nest_cost
 from .footprint import merge
+from .marks import marks_of
 from .provenance import Origin, origins, split_remark
 from .symbols import Symbol, SymbolIds
 from .wording import shape
 
-RowType = Literal["loop", "block", "buffer"]
+RowType = Literal["loop", "block", "buffer", "statement"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +71,7 @@ class Row:
     scope: str | None
     bytes: int | None
     cost: Cost | None
+    marks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +142,7 @@ class _Writer:
         self.names = Names(program)
         self.reductions = reduction_loops(self.index)
         self.buffers = self._places()
+        self.parts = 0
 
     def rows(self) -> Iterator[Row]:
         yield from self._inside(None, self.program.body, None, 0)
@@ -164,7 +171,10 @@ class _Writer:
                     yield row
                     yield from self._inside(child, child.body, row.id, depth + 1)
                 case Block():
-                    yield self._block(child, parent, depth)
+                    row = self._block(child, parent, depth)
+                    yield row
+                    for part in parts_of(child.body, self.names):
+                        yield self._part(part, row.id, depth + 1)
                 case Alloc():
                     yield self._buffer(child.buffer, child.body, parent, depth)
                     yield from self._children(child.body, parent, depth)
@@ -172,8 +182,34 @@ class _Writer:
                     yield from self._children(child.then, parent, depth)
                     if child.otherwise is not None:
                         yield from self._children(child.otherwise, parent, depth)
+                case Let():
+                    part = next(parts_of(child, self.names))
+                    yield self._part(part, parent, depth)
+                    yield from self._children(child.body, parent, depth)
+                case Invoke() | Barrier():
+                    for part in parts_of(child, self.names):
+                        yield self._part(part, parent, depth)
                 case _:
                     pass
+
+    def _part(self, part: Part, parent: str | None, depth: int) -> Row:
+        """A statement; its id is that of the line around it, with a number."""
+        self.parts += 1
+        return Row(
+            id=f"{parent or 'P'}.{self.parts}",
+            parent=parent,
+            depth=depth,
+            type="statement",
+            kind=part.kind,
+            reduction=False,
+            name=part.name,
+            extent=None,
+            text=part.text,
+            note=None,
+            scope=None,
+            bytes=None,
+            cost=None,
+        )
 
     def _loop(self, loop: For, parent: str | None, depth: int) -> Row:
         return Row(
@@ -181,7 +217,7 @@ class _Writer:
             parent=parent,
             depth=depth,
             type="loop",
-            kind="thread" if loop.kind == "virtual" else loop.kind,
+            kind="grid" if loop.thread in GRID_TAGS else loop.kind,
             reduction=loop.var in self.reductions,
             name=self.names[loop.var],
             extent=const_int(loop.extent),
@@ -190,11 +226,12 @@ class _Writer:
             scope=None,
             bytes=None,
             cost=self._cost(loop),
+            marks=marks_of(loop.annotations),
         )
 
     def _loop_note(self, loop: For) -> str | None:
         if loop.kind in ("thread", "virtual"):
-            return loop.thread or "virtual threads"
+            return loop.thread or "interleaved"
         rest = split_remark(loop, self.made.get(loop.var))
         extent, lanes = const_int(loop.extent), self.target.lanes(32)
         if rest is None and loop.kind == "vectorized" and extent and lanes > 1:
@@ -220,6 +257,7 @@ class _Writer:
             scope=None,
             bytes=None,
             cost=self._cost(block),
+            marks=marks_of(block.annotations),
         )
 
     def _buffer(self, buffer: Buffer, body: Stmt, parent: str | None, depth: int) -> Row:

@@ -7,13 +7,14 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
-from tvmlab.ir import BlockSymbol, For, Program, Var
-from tvmlab.schedule import PRIMITIVES, Action, ParamSpec, Schedule, index_of
+from tvmlab.ir import BlockSymbol, Var
+from tvmlab.schedule import Action, ParamSpec, Schedule
 from tvmlab.support import UserError
 
+from .families import place_of
+from .further import further_actions
 from .symbols import Symbol, SymbolIds
 
 _SYMBOLIC = ("loop", "block", "buffer")
@@ -44,22 +45,18 @@ class Offer:
 
 
 def offers(schedule: Schedule, symbol: Symbol) -> list[Offer]:
-    """The offers for a loop or block; a buffer has none.
+    """The offers for a loop or block, family by family; a buffer has none.
 
     Raises
     ------
     UserError
         If the line is not in the current program.
     """
-    program = schedule.program
     if not isinstance(symbol, (Var, BlockSymbol)):
         return []
     if not schedule.has(symbol):
         raise UserError(f"{symbol.name} is not in the current program")
-    actions = schedule.actions(symbol)
-    if isinstance(symbol, Var):
-        order = _order(schedule, program, symbol)
-        actions += [] if order is None else [order]
+    actions = [*schedule.actions(symbol), *further_actions(schedule, symbol)]
     taken: dict[str, int] = {}
     result: list[Offer] = []
     for action in actions:
@@ -67,32 +64,7 @@ def offers(schedule: Schedule, symbol: Symbol) -> list[Offer]:
         taken[action.primitive] = number + 1
         name = action.primitive if number == 0 else f"{action.primitive}:{number}"
         result.append(Offer(name, action))
-    return result
-
-
-def chain_around(program: Program, loop: Var) -> list[Var]:
-    """The loops that a loop may trade places with: those nested directly, one in another."""
-    index = index_of(program)
-    top = index.loops[loop]
-    while isinstance(parent := index.parent[top], For):
-        top = parent
-    chain = [top]
-    while isinstance(chain[-1].body, For):
-        chain.append(chain[-1].body)
-    return [member.var for member in chain]
-
-
-def _order(schedule: Schedule, program: Program, loop: Var) -> Action | None:
-    """Putting the loops of a chain into any order; allowed if any swap of neighbours is."""
-    chain = chain_around(program, loop)
-    if len(chain) < 2:
-        return None
-    swaps = [(b, a) for a, b in pairwise(chain)]
-    verdicts = [schedule.check("reorder", *swap) for swap in swaps]
-    verdict = next((v for v in verdicts if v), verdicts[0])
-    spec = PRIMITIVES["reorder"]
-    arguments = {"loops": tuple(chain)}
-    return Action("reorder", "reorder", spec.key, arguments, spec.params, {}, verdict)
+    return sorted(result, key=lambda offer: place_of(offer.action.primitive))
 
 
 def _argument(spec: ParamSpec, value: Any, ids: SymbolIds) -> Any:

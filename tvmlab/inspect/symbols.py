@@ -32,13 +32,14 @@ class SymbolIds:
         return known
 
     def find(self, name: str) -> Symbol:
-        """The symbol of an id.
+        """The symbol of an id. A line within a block, such as "B0.1", stands for its block.
 
         Raises
         ------
         UserError
             If no such id was given out.
         """
-        if name not in self._symbols:
+        symbol = self._symbols.get(name.partition(".")[0])
+        if symbol is None:
             raise UserError(f"there is no line {name!r} in this session")
-        return self._symbols[name]
+        return symbol

@@ -17,9 +17,14 @@ LETTERS = {
     "vectorized": "V",
     "unrolled": "U",
     "thread": "T",
+    "grid": "G",
+    "virtual": "I",
     "tensor": "X",
     "block": "·",
     "buffer": "▫",
+    "let": "=",
+    "call": "ƒ",
+    "barrier": "‖",
 }
 """One letter or sign for each kind of line; a serial loop that adds up is an R."""
 
@@ -37,7 +42,7 @@ def line_text(row: Row) -> str:
     """A line as program text, without its indentation."""
     if row.type == "loop":
         extent = row.text or str(row.extent)
-        words = {"serial": "range"}
+        words = {"serial": "range", "grid": "thread"}
         return f"for {row.name} in {words.get(row.kind, row.kind)}({extent})"
     if row.type == "buffer":
         where = f", {row.scope}" if row.scope else ""
@@ -50,7 +55,8 @@ def nest_text(report: NestReport) -> str:
     """The loop nest with the estimated share of time of each line at the right."""
     bodies: list[str] = []
     for row in report.rows:
-        note = f"  # {row.note}" if row.note else ""
+        words = ", ".join(part for part in (row.note, *row.marks) if part)
+        note = f"  # {words}" if words else ""
         bodies.append(f"{letter(row)} {'  ' * row.depth}{line_text(row)}{note}")
     width = max((len(b) for b in bodies), default=0)
     loops, blocks = plural(report.loops, "loop"), plural(report.blocks, "block")

@@ -29,6 +29,34 @@ class FixReport:
 
 
 @dataclass(frozen=True, slots=True)
+class LoopValue:
+    """A loop at one of its iterations; whether the other iteration has another value."""
+
+    name: str
+    value: int
+    differs: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SideReport:
+    """One of two iterations that clash, and what it does with the element."""
+
+    block: str
+    loops: tuple[LoopValue, ...]
+    does: str
+
+
+@dataclass(frozen=True, slots=True)
+class ClashReport:
+    """Two iterations and the element that they fight over; `sizes` where it depends on them."""
+
+    first: SideReport
+    second: SideReport
+    element: str
+    sizes: str
+
+
+@dataclass(frozen=True, slots=True)
 class VerdictReport:
     """The fields are those of the protocol's `Verdict`."""
 
@@ -36,6 +64,7 @@ class VerdictReport:
     rule: str
     reason: str
     witness: str | None
+    clash: ClashReport | None
     fixes: tuple[FixReport, ...]
 
     def __str__(self) -> str:
@@ -55,8 +84,29 @@ def verdict_report(verdict: Verdict, token: FixToken | None = None) -> VerdictRe
         verdict.rule,
         verdict.reason,
         str(verdict.witness) if verdict.witness else None,
+        _clash(verdict.witness) if isinstance(verdict.witness, Witness) else None,
         tuple(FixReport(f.title, token(f) if token else "") for f in verdict.fixes),
     )
+
+
+def _clash(witness: Witness) -> ClashReport:
+    sides = (witness.first, witness.second)
+    values = [dict(side.loops) for side in sides]
+    first, second = (
+        SideReport(
+            side.block,
+            tuple(LoopValue(n, v, other.get(n) != v) for n, v in own.items()),
+            does,
+        )
+        for side, own, other, does in zip(
+            sides, values, reversed(values), witness.actions, strict=True
+        )
+    )
+    return ClashReport(first, second, witness.element, _sizes(witness))
+
+
+def _sizes(witness: Witness) -> str:
+    return ", ".join(f"{name}={value}" for name, value in witness.sizes.items())
 
 
 def verdict_html(verdict: Verdict, nest: str = "") -> str:
@@ -84,7 +134,7 @@ def _clash_table(witness: Witness) -> str:
         f"<td {cell}>{does} {escape(witness.element)}</td></tr>"
         for side, does in zip((witness.first, witness.second), witness.actions, strict=True)
     )
-    sizes = ", ".join(f"{name}={value}" for name, value in witness.sizes.items())
+    sizes = _sizes(witness)
     note = f"<div>with {escape(sizes)}</div>" if sizes else ""
     return (
         f"<div>for example: {escape(str(witness))}</div>"

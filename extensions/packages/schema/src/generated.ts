@@ -312,12 +312,24 @@ export interface Row {
    * How many lines enclose this one
    */
   depth: number;
-  type: 'loop' | 'block' | 'buffer';
+  type: 'loop' | 'block' | 'buffer' | 'statement';
   /**
-   * Of a loop: how it runs; else the same as type
+   * Of a loop: how it runs ('grid': over groups of threads, 'virtual': interleaved); of a statement: a named value, a call, a barrier; else the same as type
    */
   kind:
-    'serial' | 'parallel' | 'vectorized' | 'unrolled' | 'thread' | 'tensor' | 'block' | 'buffer';
+    | 'serial'
+    | 'parallel'
+    | 'vectorized'
+    | 'unrolled'
+    | 'thread'
+    | 'grid'
+    | 'virtual'
+    | 'tensor'
+    | 'block'
+    | 'buffer'
+    | 'let'
+    | 'call'
+    | 'barrier';
   /**
    * Whether a loop's iterations add into one result
    */
@@ -350,6 +362,10 @@ export interface Row {
    * Estimated shares of the whole; null where unknown
    */
   cost: Cost | null;
+  /**
+   * Notes that stand on the line, a few words each
+   */
+  marks: string[];
 }
 /**
  * Shares of the whole program, 0 to 1; 'own' leaves out what inner lines cost
@@ -606,6 +622,10 @@ export interface Action {
    */
   primitive: string;
   /**
+   * The group of the menu that it stands in; members follow each other
+   */
+  family: string;
+  /**
    * Shown
    */
   title: string;
@@ -628,7 +648,7 @@ export interface Param {
   /**
    * How it is asked for
    */
-  kind: 'int' | 'factors' | 'choice' | 'order' | 'bool' | 'text';
+  kind: 'int' | 'factors' | 'ints' | 'choice' | 'order' | 'bool' | 'text';
   doc: string;
   default: Value;
   /**
@@ -639,6 +659,10 @@ export interface Param {
    * For int and factors: what is divided
    */
   extent: number | null;
+  /**
+   * Whether it may be left out
+   */
+  optional: boolean;
 }
 /**
  * One value that a parameter may take
@@ -679,6 +703,10 @@ export interface Verdict {
    */
   witness: string | null;
   fixes: Fix[];
+  /**
+   * The witness by its parts, where it is two iterations
+   */
+  clash: Clash | null;
 }
 /**
  * A checked way out
@@ -692,6 +720,46 @@ export interface Fix {
    * Names it to the fix command
    */
   token: string;
+}
+/**
+ * Two iterations and the element that they fight over
+ */
+export interface Clash {
+  first: Side;
+  second: Side;
+  /**
+   * Such as C[0, 0]
+   */
+  element: string;
+  /**
+   * For which sizes it happens, such as n=2; empty if for all
+   */
+  sizes: string;
+}
+/**
+ * One of the iterations
+ */
+export interface Side {
+  block: string;
+  /**
+   * Outermost first
+   */
+  loops: LoopValue[];
+  /**
+   * What it does with the element: reads, writes, updates
+   */
+  does: string;
+}
+/**
+ * A loop at one of its iterations
+ */
+export interface LoopValue {
+  name: string;
+  value: number;
+  /**
+   * Whether the other iteration has another value
+   */
+  differs: boolean;
 }
 /**
  * Answer to 'check'

@@ -10,7 +10,16 @@ import type {
 
 import { SessionClient, type Request } from './client';
 import type { IViewModel } from './model';
-import { heirOf, type ISource, type IViewState, rowOf, type Tab, visibleRows } from './viewState';
+import {
+  heirOf,
+  type ISource,
+  type IViewState,
+  checkedOf,
+  refusedFor,
+  rowOf,
+  type Tab,
+  visibleRows
+} from './viewState';
 
 /** How long typing may rest before the session is asked about it. */
 const CHECK_AFTER_MS = 100;
@@ -106,9 +115,7 @@ export class Controller {
   setParam(name: string, value: Value): void {
     const { draft } = this._own;
     if (draft !== null) {
-      this._set({
-        draft: { ...draft, params: { ...draft.params, [name]: value }, outcome: draft.outcome }
-      });
+      this._set({ draft: { ...draft, params: { ...draft.params, [name]: value } } });
       clearTimeout(this._checkTimer);
       this._checkTimer = setTimeout(() => this._check(), CHECK_AFTER_MS);
     }
@@ -188,7 +195,7 @@ export class Controller {
 
   private _fail(title: string, reply: ReplyMessage): void {
     const reason = reply.error ?? 'no reason was given';
-    this._refuse(title, { status: 'refused', rule: '', reason, witness: null, fixes: [] });
+    this._refuse(title, refusedFor(reason));
   }
 
   private _refuse(title: string, verdict: Action['verdict']): void {
@@ -207,10 +214,10 @@ export class Controller {
       .request({ type: 'check', row: selected, action: action.id, params })
       .then(reply => {
         const now = this._own.draft;
-        if (now?.params !== params || reply.data === null || !('verdict' in reply.data)) {
+        if (now?.params !== params) {
           return;
         }
-        this._set({ draft: { ...now, outcome: reply.data } });
+        this._set({ draft: { ...now, outcome: checkedOf(reply) } });
       });
   }
 

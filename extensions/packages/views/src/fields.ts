@@ -2,7 +2,7 @@ import type { Param, Value } from '@tvmlab/schema';
 
 import type { Controller } from './controller';
 import { closestData } from './dom';
-import { readFactors } from './parts/factors';
+import { readFactors, readNumber, readNumbers } from './parts/factors';
 
 /** The parameter that an element of the open form belongs to. */
 function paramAt(controller: Controller, target: EventTarget | null): Param | undefined {
@@ -50,6 +50,10 @@ export function fieldEdited(controller: Controller, target: EventTarget | null):
   const error = 'error' in read ? read.error : '';
   target.setCustomValidity(error);
   target.setAttribute('aria-invalid', String(error !== ''));
+  const problem = closestData(target, 'field')?.element.querySelector('.tvmlab-problem');
+  if (problem) {
+    problem.textContent = error;
+  }
   if ('value' in read) {
     controller.setParam(param.name, read.value);
   }
@@ -61,15 +65,20 @@ function readField(param: Param, input: HTMLInputElement): { value: Value } | { 
       return { value: input.checked };
     case 'factors':
       return readFactors(input.value);
-    case 'int': {
-      const value = Number(input.value);
-      return Number.isInteger(value) && value > 0
-        ? { value }
-        : { error: 'A whole number above zero' };
-    }
+    case 'ints':
+      return readNumbers(input.value, param.optional);
+    case 'int':
+      return readNumber(input.value, param.optional);
     default:
-      return { value: input.value };
+      return readText(input.value, param.optional);
   }
+}
+
+function readText(text: string, optional: boolean): { value: Value } | { error: string } {
+  if (text.trim() === '') {
+    return optional ? { value: null } : { error: 'This cannot be left empty' };
+  }
+  return { value: text };
 }
 
 /** The list with one item moved by some places. */

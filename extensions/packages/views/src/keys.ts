@@ -18,7 +18,9 @@ function keyName(event: KeyboardEvent): string {
 const isField = (target: EventTarget | null): boolean =>
   target instanceof HTMLInputElement || target instanceof HTMLSelectElement;
 
-const isButton = (target: EventTarget | null): boolean => target instanceof HTMLButtonElement;
+const isButton = (target: EventTarget | null): boolean =>
+  target instanceof HTMLButtonElement ||
+  (target instanceof HTMLElement && target.tagName === 'SUMMARY');
 
 /**
  * Handle a key pressed anywhere in the view.

@@ -3,6 +3,7 @@ import type {
   Checked,
   Details,
   Params,
+  ReplyMessage,
   Row,
   SourceKind,
   State,
@@ -75,4 +76,16 @@ export function heirOf(before: State, after: State, selected: string | null): st
   const place = before.rows.findIndex(row => row.id === selected);
   const heir = after.rows[Math.min(Math.max(place, 0), after.rows.length - 1)];
   return heir?.id ?? null;
+}
+
+/** The verdict on what failed for a reason that no rule gave. */
+export function refusedFor(reason: string): Verdict {
+  return { status: 'refused', rule: '', reason, witness: null, clash: null, fixes: [] };
+}
+
+/** What a check said. What makes no step at all has no verdict, only an error that says why. */
+export function checkedOf({ data, error }: ReplyMessage): Checked {
+  return data !== null && 'verdict' in data
+    ? data
+    : { verdict: refusedFor(error ?? 'no reason was given'), summary: '' };
 }

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 
-import { rows } from './fixture';
+import { rows } from './fixtureRows';
 import {
   all,
   asked,

@@ -1,126 +1,39 @@
-import type { Action, Details, HistoryNode, Param, Row, State, Verdict } from '@tvmlab/schema';
+import type { Action, Details, HistoryNode, Param, Side, State, Verdict } from '@tvmlab/schema';
+
+import { rows } from './fixtureRows';
 
 /** A hand-made session, as the tests and the design page show it. All figures are invented. */
 
-const ALLOWED: Verdict = { status: 'allowed', rule: '', reason: '', witness: null, fixes: [] };
+const ALLOWED: Verdict = {
+  status: 'allowed',
+  rule: '',
+  reason: '',
+  witness: null,
+  clash: null,
+  fixes: []
+};
+
+function side(k: number): Side {
+  const loops = [
+    { name: 'i_inner', value: 0, differs: false },
+    { name: 'k_inner', value: k, differs: true }
+  ];
+  return { block: 'C_local', loops, does: 'updates' };
+}
 
 export const REDUCTION_PARALLEL: Verdict = {
   status: 'refused',
   rule: 'parallel.reduction',
   reason: 'two iterations add into the same cell.',
   witness: 'k_inner=0 and k_inner=1 both update C_local[0, 0]',
+  clash: {
+    first: side(0),
+    second: side(1),
+    element: 'C_local[0, 0]',
+    sizes: ''
+  },
   fixes: [{ title: 'rfactor k_inner, then parallel', token: 'fix-1' }]
 };
-
-function row(
-  id: string,
-  parent: string | null,
-  depth: number,
-  kind: Row['kind'],
-  name: string,
-  extra: Partial<Row>,
-  cost: readonly [number, number, number]
-): Row {
-  const type = kind === 'block' || kind === 'buffer' ? kind : 'loop';
-  const own = type === 'block' ? 1 : 0;
-  return {
-    id,
-    parent,
-    depth,
-    type,
-    kind,
-    name,
-    reduction: false,
-    extent: null,
-    text: '',
-    note: null,
-    scope: null,
-    bytes: null,
-    cost:
-      type === 'buffer'
-        ? null
-        : {
-            compute: cost[0],
-            compute_own: own * cost[0],
-            moved: cost[1],
-            moved_own: own * cost[1],
-            time: cost[2]
-          },
-    ...extra
-  };
-}
-
-export function rows(): Row[] {
-  return [
-    row(
-      'L0',
-      null,
-      0,
-      'parallel',
-      'i_outer',
-      { extent: 86, note: '1024 / 12, last one 4' },
-      [1, 1, 1]
-    ),
-    row(
-      'L1',
-      'L0',
-      1,
-      'serial',
-      'k_outer',
-      { extent: 3, reduction: true, note: '384' },
-      [0.99, 0.96, 0.99]
-    ),
-    row(
-      'T0',
-      'L1',
-      2,
-      'buffer',
-      'B_packed',
-      { text: 'float32[32, 384, 32]', scope: 'global', bytes: 49152 },
-      [0, 0, 0]
-    ),
-    row('L2', 'L1', 2, 'serial', 'ax0', { extent: 32 }, [0.04, 0.3, 0.03]),
-    row(
-      'B0',
-      'L2',
-      3,
-      'block',
-      'B_packed',
-      { text: '[j, k, j16] = B[k, j * 32 + j16]' },
-      [0.01, 0.3, 0.03]
-    ),
-    row('L3', 'L1', 2, 'serial', 'j_outer', { extent: 32 }, [0.96, 0.7, 0.96]),
-    row('L4', 'L3', 3, 'serial', 'k_inner', { extent: 384, reduction: true }, [0.96, 0.66, 0.96]),
-    row('L5', 'L4', 4, 'unrolled', 'i_inner', { extent: 12 }, [0.92, 0.4, 0.92]),
-    row(
-      'L6',
-      'L5',
-      5,
-      'vectorized',
-      'j_inner',
-      { extent: 32, note: '2 × 16 lanes' },
-      [0.92, 0.4, 0.92]
-    ),
-    row(
-      'B1',
-      'L6',
-      6,
-      'block',
-      'C_local',
-      { text: '[i, j] += A[i, k] * B_packed[j, k]', note: '24 registers' },
-      [0.92, 0.22, 0.92]
-    ),
-    row(
-      'B2',
-      'L3',
-      3,
-      'block',
-      'C',
-      { text: '[i, j] = C_local[i, j]', note: 'write back' },
-      [0.02, 0.16, 0.004]
-    )
-  ];
-}
 
 function node(
   index: number,
@@ -209,8 +122,25 @@ export function state(): State {
 }
 
 function param(name: string, kind: Param['kind'], extra: Partial<Param>): Param {
-  return { name, kind, doc: '', default: null, choices: [], extent: null, ...extra };
+  return {
+    name,
+    kind,
+    doc: '',
+    default: null,
+    choices: [],
+    extent: null,
+    optional: false,
+    ...extra
+  };
 }
+
+const FAMILIES: Record<string, string> = {
+  unroll: 'how it runs',
+  vectorize: 'how it runs',
+  parallel: 'how it runs',
+  cache_read: 'memory',
+  pad: 'memory'
+};
 
 function action(
   primitive: string,
@@ -221,6 +151,7 @@ function action(
   return {
     id: primitive,
     primitive,
+    family: FAMILIES[primitive] ?? 'shape of the loops',
     title: primitive,
     key,
     summary,
@@ -232,7 +163,14 @@ function action(
 
 function refused(primitive: string, key: string, reason: string): Action {
   return action(primitive, key, '', {
-    verdict: { status: 'refused', rule: `${primitive}.x`, reason, witness: null, fixes: [] }
+    verdict: {
+      status: 'refused',
+      rule: `${primitive}.x`,
+      reason,
+      witness: null,
+      clash: null,
+      fixes: []
+    }
   });
 }
 

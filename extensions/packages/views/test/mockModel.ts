@@ -80,7 +80,14 @@ function reply(command: Command): ReplyMessage['data'] {
       return command.action === 'parallel'
         ? { verdict: REDUCTION_PARALLEL, summary: '' }
         : {
-            verdict: { status: 'allowed', rule: '', reason: '', witness: null, fixes: [] },
+            verdict: {
+              status: 'allowed',
+              rule: '',
+              reason: '',
+              witness: null,
+              clash: null,
+              fixes: []
+            },
             summary: '96 × 4, no tail'
           };
     case 'source':

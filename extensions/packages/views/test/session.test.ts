@@ -2,7 +2,8 @@ import type { Command } from '@tvmlab/schema';
 import { describe, expect, it, vi } from 'vitest';
 
 import { mountExplorer } from '../src/index';
-import { rows, state } from './fixture';
+import { state } from './fixture';
+import { rows } from './fixtureRows';
 import {
   all,
   asked,

@@ -26,6 +26,35 @@ export function readFactors(text: string): { value: Value } | { error: string } 
   return { value };
 }
 
+/** Text of several whole numbers; empty where they are left out. */
+export function numbersText(value: Value): string {
+  return Array.isArray(value) ? value.join(', ') : '';
+}
+
+/** Several whole numbers from text, or why not; none at all where they may be left out. */
+export function readNumbers(text: string, optional: boolean): { value: Value } | { error: string } {
+  const parts = text
+    .replace(/[[\]()]/g, '')
+    .split(/[\s,]+/)
+    .filter(part => part !== '');
+  if (parts.length === 0) {
+    return optional ? { value: null } : { error: 'Give whole numbers, such as: 1, 8' };
+  }
+  const value = parts.map(Number);
+  return value.every(Number.isInteger)
+    ? { value }
+    : { error: 'Only whole numbers, with commas between them' };
+}
+
+/** One whole number from text, or why not. */
+export function readNumber(text: string, optional: boolean): { value: Value } | { error: string } {
+  const value = Number(text);
+  if (text.trim() === '') {
+    return optional ? { value: null } : { error: 'Give a whole number' };
+  }
+  return Number.isInteger(value) ? { value } : { error: 'Give a whole number, without a fraction' };
+}
+
 /** One inner factor to offer, and whether it leaves a tail. */
 export interface IFactorChip {
   factor: number;

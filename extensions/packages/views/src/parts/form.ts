@@ -2,7 +2,7 @@ import type { Param, Row, Value } from '@tvmlab/schema';
 
 import { h, uniqueId } from '../dom';
 import type { IDraft, IViewState } from '../viewState';
-import { factorChips, factorsText } from './factors';
+import { factorChips, factorsText, numbersText } from './factors';
 import { Part } from './part';
 import { verdictCard } from './verdict';
 
@@ -42,10 +42,14 @@ export class Form extends Part<IViewState> {
       return;
     }
     this._title.textContent = draft.action.title;
+    const drawn = (param: Param): HTMLElement =>
+      field(param, draft.params[param.name] ?? null, session.rows);
+    const { params } = draft.action;
+    const more = params.filter(param => param.optional);
+    const first = params.length > more.length ? params.filter(param => !param.optional) : params;
     this._fields.replaceChildren(
-      ...draft.action.params.map(param =>
-        field(param, draft.params[param.name] ?? null, session.rows)
-      )
+      ...first.map(drawn),
+      ...(first === params || more.length === 0 ? [] : [moreFields(more.map(drawn))])
     );
   }
 
@@ -65,6 +69,8 @@ export class Form extends Part<IViewState> {
       const input = field?.querySelector<HTMLInputElement>('input');
       if (input && input !== focused && param.kind === 'factors') {
         input.value = factorsText(value);
+      } else if (input && input !== focused && param.kind === 'int') {
+        input.value = String(value ?? '');
       }
       if (param.kind === 'order' && Array.isArray(value)) {
         const list = field?.querySelector('ol');
@@ -114,16 +120,18 @@ class Outcome extends Part<IDraft | null> {
 
 function field(param: Param, value: Value, rows: readonly Row[]): HTMLElement {
   const id = uniqueId('field');
-  const label = h(
-    'label',
-    { for: id },
-    param.doc === '' ? param.name : `${param.name}: ${param.doc}`
-  );
+  const words = h('span', {}, param.doc === '' ? param.name : `${param.name}: ${param.doc}`);
+  // Lists of buttons have no one field that a label could belong to.
+  const listed = param.kind === 'choice' || param.kind === 'order';
+  const label = listed
+    ? h('span', { class: 'tvmlab-label', id }, words)
+    : h('label', { for: id }, words);
   return h(
     'div',
     { class: 'tvmlab-field', 'data-field': param.name },
     label,
-    ...control(param, value, id, rows)
+    ...control(param, value, id, rows),
+    h('div', { class: 'tvmlab-problem', role: 'alert' })
   );
 }
 
@@ -133,18 +141,25 @@ function control(param: Param, value: Value, id: string, rows: readonly Row[]): 
       return [textInput(id, factorsText(value)), chips(param.extent)];
     case 'int':
       return [
-        h('input', { id, type: 'number', min: 1, value: String(value ?? ''), autocomplete: 'off' }),
+        h('input', { id, type: 'number', value: String(value ?? ''), autocomplete: 'off' }),
         chips(param.extent)
       ];
     case 'bool':
       return [h('input', { id, type: 'checkbox', checked: value === true })];
+    case 'ints':
+      return [textInput(id, numbersText(value))];
     case 'text':
       return [textInput(id, String(value ?? ''))];
     case 'choice':
-      return [choices(param)];
+      return [choices(param, id)];
     case 'order':
       return [order(param, Array.isArray(value) ? value.map(String) : [], rows)];
   }
+}
+
+/** What is seldom given, out of the way. */
+function moreFields(fields: readonly HTMLElement[]): HTMLElement {
+  return h('details', { class: 'tvmlab-more' }, h('summary', {}, 'More'), ...fields);
 }
 
 function textInput(id: string, value: string): HTMLElement {
@@ -177,10 +192,10 @@ function chips(extent: number | null): HTMLElement {
 }
 
 /** A closed set of values; those that would be refused stay, with their reason. */
-function choices(param: Param): HTMLElement {
+function choices(param: Param, label: string): HTMLElement {
   return h(
     'ul',
-    { class: 'tvmlab-acts' },
+    { class: 'tvmlab-acts', 'aria-labelledby': label },
     ...param.choices.map(choice =>
       h(
         'li',

@@ -11,9 +11,14 @@ const LETTERS: Record<Row['kind'], string> = {
   vectorized: 'V',
   unrolled: 'U',
   thread: 'T',
+  grid: 'G',
+  virtual: 'I',
   tensor: 'X',
   block: '▣',
-  buffer: '▤'
+  buffer: '▤',
+  let: '=',
+  call: 'ƒ',
+  barrier: '‖'
 };
 
 const CALLS: Partial<Record<Row['kind'], string>> = {
@@ -21,6 +26,8 @@ const CALLS: Partial<Record<Row['kind'], string>> = {
   vectorized: 'vectorize',
   unrolled: 'unroll',
   thread: 'thread',
+  grid: 'thread',
+  virtual: 'virtual',
   tensor: 'tensor'
 };
 
@@ -110,10 +117,26 @@ function dim(text: string): HTMLElement {
   return h('span', { class: 'tvmlab-dim' }, text);
 }
 
+function remarkOf(type: Row['type'], note: string): string {
+  return type === 'loop' ? `  # ${note}` : `  ${note}`;
+}
+
+function mark(text: string): HTMLElement {
+  return h('span', { class: 'tvmlab-mark' }, text);
+}
+
+/** The memory that a buffer lives in, in the colour of those who share it. */
+function scope(name: string | null): (Node | string)[] {
+  return name === null
+    ? []
+    : ['  ', h('span', { class: 'tvmlab-scope', 'data-scope': name.split('.')[0] }, name)];
+}
+
 function words(row: Row): (Node | string)[] {
   const name = h('span', { class: 'tvmlab-name' }, row.name);
-  const note =
-    row.note === null ? [] : [dim(row.type === 'loop' ? `  # ${row.note}` : `  ${row.note}`)];
+  const bound = row.kind === 'thread' || row.kind === 'grid';
+  const remark = row.note === null || bound ? [] : [dim(remarkOf(row.type, row.note))];
+  const note = [...remark, ...row.marks.map(mark)];
   if (row.type === 'loop') {
     const call = CALLS[row.kind];
     const extent = h(
@@ -121,16 +144,17 @@ function words(row: Row): (Node | string)[] {
       { class: 'tvmlab-extent' },
       row.extent === null ? row.text : String(row.extent)
     );
-    const range = call === undefined ? [extent] : [`${call}(`, extent, ')'];
+    const tag =
+      bound && row.note !== null ? [', ', h('span', { class: 'tvmlab-tag-name' }, row.note)] : [];
+    const range = call === undefined ? [extent] : [`${call}(`, extent, ...tag, ')'];
     return [dim('for '), name, dim(' in '), ...range, ...note];
   }
-  if (row.type === 'block') {
+  if (row.type !== 'buffer') {
     return [name, row.text, ...note];
   }
-  const place = [row.scope, row.bytes === null ? null : bytes(row.bytes)].filter(
-    part => part !== null
-  );
-  return [name, dim(': '), row.text, dim(`  ${place.join(' · ')}`), ...note];
+  const size =
+    row.bytes === null ? [] : [dim(`${row.scope === null ? '  ' : ' · '}${bytes(row.bytes)}`)];
+  return [name, dim(': '), row.text, ...scope(row.scope), ...size, ...note];
 }
 
 /** The two costs: inclusive pale, the line's own share full. */
@@ -158,8 +182,17 @@ function costs(cost: Cost): HTMLElement {
   );
 }
 
+const KIND_WORDS: Partial<Record<Row['kind'], string>> = {
+  grid: 'groups of threads',
+  thread: 'threads of a group',
+  virtual: 'interleaved virtual threads',
+  let: 'named value',
+  call: 'call of outside code'
+};
+
 function kindTitle(row: Row): string {
-  return row.type === 'loop' && row.reduction ? `${row.kind}, reduction` : row.kind;
+  const kind = KIND_WORDS[row.kind] ?? row.kind;
+  return row.type === 'loop' && row.reduction ? `${kind}, reduction` : kind;
 }
 
 /** The line as a sentence, for those who listen. */
@@ -172,12 +205,15 @@ function describe(row: Row): string {
     }
   } else if (row.type === 'block') {
     parts.push(`block ${row.name} ${row.text}`);
+  } else if (row.type === 'statement') {
+    parts.push(`${row.kind} ${row.name} ${row.text}`);
   } else {
-    parts.push(`buffer ${row.name}, ${row.text}`);
+    parts.push(`buffer ${row.name}, ${row.text}`, ...(row.scope === null ? [] : [row.scope]));
   }
   if (row.note !== null) {
     parts.push(row.note);
   }
+  parts.push(...row.marks);
   if (row.cost) {
     parts.push(`${percent(row.cost.time)} of the time`);
   }

@@ -38,10 +38,11 @@ export class Side extends Part<IViewState> {
   private readonly _actions = new ActionList();
 }
 
-/** Every primitive for the line, in the order of the session; refused ones say why. */
+/** Every primitive for the line, family by family; refused ones say why. */
 class ActionList extends Part<IViewState> {
   constructor() {
-    super(h('ul', { class: 'tvmlab-acts', 'aria-label': 'Actions' }));
+    super(h('div', { class: 'tvmlab-families', 'aria-label': 'Actions', role: 'group' }));
+    this.element.addEventListener('toggle', event => this._toggled(event.target), true);
   }
 
   protected inputs({ details, draft, connection }: IViewState): readonly unknown[] {
@@ -50,12 +51,47 @@ class ActionList extends Part<IViewState> {
 
   protected draw({ details, draft, connection }: IViewState): void {
     const dead = connection.state === 'gone';
+    const open = draft?.action.id;
     this.element.replaceChildren(
-      ...(details?.actions ?? []).map(action =>
-        h('li', {}, actionButton(action, action.id === draft?.action.id, dead))
+      ...families(details?.actions ?? []).map(([name, actions]) =>
+        h(
+          'details',
+          { 'data-family': name, open: !this._folded.has(name) },
+          h('summary', {}, name, h('span', { class: 'tvmlab-dim' }, tally(actions))),
+          h(
+            'ul',
+            { class: 'tvmlab-acts' },
+            ...actions.map(action => h('li', {}, actionButton(action, action.id === open, dead)))
+          )
+        )
       )
     );
   }
+
+  /** Families that were folded stay so for other lines. */
+  private _toggled(target: EventTarget | null): void {
+    const name = target instanceof HTMLDetailsElement ? target.dataset['family'] : undefined;
+    if (name !== undefined && (target as HTMLDetailsElement).isConnected) {
+      this._folded[(target as HTMLDetailsElement).open ? 'delete' : 'add'](name);
+    }
+  }
+
+  private readonly _folded = new Set<string>();
+}
+
+/** The actions by family, in the order of the session. */
+function families(actions: readonly Action[]): [string, Action[]][] {
+  const found = new Map<string, Action[]>();
+  for (const action of actions) {
+    found.set(action.family, [...(found.get(action.family) ?? []), action]);
+  }
+  return [...found];
+}
+
+/** How many of them can be done. */
+function tally(actions: readonly Action[]): string {
+  const allowed = actions.filter(action => action.verdict.status === 'allowed').length;
+  return allowed === actions.length ? String(allowed) : `${allowed} of ${actions.length}`;
 }
 
 function hint(): HTMLElement {

@@ -1,4 +1,4 @@
-import type { Verdict } from '@tvmlab/schema';
+import type { Clash, Side, Verdict } from '@tvmlab/schema';
 
 import { h } from '../dom';
 
@@ -19,7 +19,10 @@ export function verdictCard(title: string, verdict: Verdict): HTMLElement {
       'data-status': verdict.status
     },
     h('div', {}, h('b', {}, `⊘ ${title}`), ` ${WORDS[verdict.status]} ${sentence(verdict.reason)}`),
-    verdict.witness !== null && h('div', { class: 'tvmlab-mono' }, verdict.witness),
+    verdict.clash !== null && clashFigure(verdict.clash, verdict.witness ?? ''),
+    verdict.clash === null &&
+      verdict.witness !== null &&
+      h('div', { class: 'tvmlab-mono' }, verdict.witness),
     verdict.fixes.length > 0 &&
       h(
         'div',
@@ -34,6 +37,34 @@ export function verdictCard(title: string, verdict: Verdict): HTMLElement {
       ),
     verdict.rule !== '' && h('div', { class: 'tvmlab-rule' }, `rule ${verdict.rule}`)
   );
+}
+
+/** The two iterations, each with what it does, and the one element between them. */
+function clashFigure(clash: Clash, words: string): HTMLElement {
+  const { first, second, element, sizes } = clash;
+  return h(
+    'figure',
+    { class: 'tvmlab-clash' },
+    h('figcaption', {}, `For example: ${words}`),
+    h(
+      'div',
+      { class: 'tvmlab-sides', 'aria-hidden': 'true' },
+      sideBox(first),
+      h('span', { class: 'tvmlab-does' }, `${first.does} →`),
+      h('span', { class: 'tvmlab-cell' }, element),
+      sideBox(second),
+      h('span', { class: 'tvmlab-does' }, `${second.does} →`)
+    ),
+    sizes !== '' && h('div', { class: 'tvmlab-rule' }, `with ${sizes}`)
+  );
+}
+
+/** One iteration: its block, and its loops with those lit that tell it from the other. */
+function sideBox({ block, loops }: Side): HTMLElement {
+  const values = loops.map(({ name, value, differs }) =>
+    h('span', { class: differs ? 'tvmlab-differs' : '' }, `${name}=${value}`)
+  );
+  return h('span', { class: 'tvmlab-iteration' }, h('b', {}, block), ...values);
 }
 
 /** A reason as a sentence of its own. */

@@ -1,0 +1,45 @@
+"""Notes on a line in a few words, such as `pipelined 0, 1` or `auto_unroll_max_step 16`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tvmlab.ir import Annotations, Attribute
+
+_WORDS = {
+    "software_pipeline": "pipelined",
+    "prefetch": "prefetch",
+    "storage_align": "aligned",
+    "tail": "tail",
+    "partial_domain": "partial",
+    "pragma_import_llvm": "own code",
+    "import_llvm": "own code",
+}
+_LONG = 28
+
+
+def marks_of(annotations: Annotations) -> tuple[str, ...]:
+    """One short mark for each note."""
+    return tuple(mark for key, value in annotations for mark in _marks(key, value))
+
+
+def _marks(key: str, value: Attribute) -> Iterator[str]:
+    if key == "assume":
+        facts = value if isinstance(value, tuple) else (value,)
+        yield from (f"assumed {fact}" for fact in facts)
+    elif value is False:
+        yield f"no {_WORDS.get(key, key)}"
+    elif value is True or "import_llvm" in key:
+        yield _WORDS.get(key, key)
+    else:
+        yield _short(f"{_WORDS.get(key, key)} {_text(value)}")
+
+
+def _text(value: Attribute) -> str:
+    if isinstance(value, tuple):
+        return ", ".join(f"({_text(v)})" if isinstance(v, tuple) else _text(v) for v in value)
+    return str(value)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _LONG else f"{text[: _LONG - 1]}…"
