@@ -46,8 +46,8 @@ def test_packing_is_a_copy_in_another_layout() -> None:
         ]  # fmt: skip
 
     sch = after_steps(product(), steps, ARRAYS)
-    assert "B__global = alloc(float32[2, 10, 16])" in str(sch)
-    assert "B__global[vj_outer, vk, vj_inner] = B[vk, vj_outer * 16 + vj_inner]" in str(sch)
+    assert "B_global = alloc(float32[2, 10, 16])" in str(sch)
+    assert "B_global[vj_outer, vk, vj_inner] = B[vk, vj_outer * 16 + vj_inner]" in str(sch)
     assert "where(j_outer * 16 + j_inner < 20)" in str(sch)
 
 
@@ -60,7 +60,7 @@ def test_interleaving_four_of_k_with_padding_that_is_filled() -> None:
         s.transform_block_layout("C", lambda i, j, k: [i, j // 16, k // 4, j % 16, k % 4])
 
     sch = after_steps(product(), steps, ARRAYS)
-    assert "B__global = alloc(float32[2, 3, 16, 4])" in str(sch)
+    assert "B_global = alloc(float32[2, 3, 16, 4])" in str(sch)
     assert "select(vk_outer * 4 + vk_inner < 10" in str(sch)
     assert "..., k // 4" in sch.trace.to_python()
 

@@ -32,7 +32,7 @@ def chain(n: int = 13) -> Tensor:
 def test_a_product_in_whole_tiles(dtype: str) -> None:
     def steps(s: Schedule) -> None:
         copies = s.pad("C", [8, 16, 4])
-        assert [c.name for c in copies] == ["C_write", "A__global", "B__global"]
+        assert [c.name for c in copies] == ["C_write", "A_global", "B_global"]
         i, j, _ = s.loops("C")
         s.split(i, [None, 8], disable_predication=True)
         _, inner = s.split(j, [None, 16], disable_predication=True)

@@ -101,7 +101,7 @@ def _line_loops(
         if steps > 1:
             var = Var("line", loop.var.dtype)
             loops.append((var, steps))
-            start = start + (var * per_line if last else var)
+            start = simplify(start + (var * per_line if last else var), env)
         mins.append(_inside(start, size, env, loops))
     region = Region(buffer, tuple(mins), tuple(const(1) for _ in mins))
     stmt: Stmt = Invoke(PREFETCH, (Operand(region, "address"), const(0), const(3)))

@@ -207,7 +207,7 @@ def _twin(program: Program, buffer: Buffer, scope: Scope) -> Buffer:
     """A new buffer like another one in another scope, with a name of its own."""
     taken = [b.name for b in program.buffers] + [s.name for s in index_of(program).blocks]
     return Buffer(
-        Namer(taken).fresh(f"{buffer.name}_{identifier(scope)}"), buffer.shape, buffer.dtype, scope
+        Namer(taken).fresh(identifier(f"{buffer.name}_{scope}")), buffer.shape, buffer.dtype, scope
     )
 
 
