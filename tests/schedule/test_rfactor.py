@@ -272,6 +272,24 @@ def test_refusals(run: Callable[[], None], rule: str, text: str) -> None:
     assert text in str(caught.value)
 
 
+def test_a_loop_of_one_iteration_says_so() -> None:
+    sch = Schedule(row_reduction(6, 8))
+    _, inner = sch.split(sch.loops("C")[1], [None, 1])
+    verdict = sch.check("rfactor", "C", inner)
+    assert verdict.reason.endswith(
+        "k_inner is not one of its reduction loops, for it runs only once"
+    )
+
+
+def test_the_witness_of_a_single_number_is_written_as_in_programs() -> None:
+    a = te.placeholder((8,), name="A")
+    over = te.reduce_axis(8, "k")
+    sch = Schedule(te.compute((), lambda: te.sum(a[over], axis=over), name="S"))
+    verdict = sch.check("parallel", sch.loops("S")[0])
+    assert str(verdict.witness) == "k=0 and k=1 both update S[()]"
+    assert repr(verdict) == str(verdict)  # read at a console
+
+
 def test_menus_offer_factoring_at_a_reduction_loop() -> None:
     sch = Schedule(row_reduction(6, 8))
     i, k = sch.loops("C")

@@ -26,7 +26,7 @@ class Fix:
     group: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Verdict:
     """The answer of the legality service to one asked step.
 
@@ -62,6 +62,10 @@ class Verdict:
             lines.append(f"  for example: {self.witness}")
         lines += [f"  fix: {fix.title}" for fix in self.fixes]
         return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        """The same: a verdict that is the value of a line in a console is meant to be read."""
+        return str(self)
 
 
 ALLOWED = Verdict("allowed")

@@ -53,7 +53,7 @@ class Witness:
     def element(self) -> str:
         """The element as it is written in a program; `?` for an index that is not known."""
         places = ("?" if place is None else str(place) for place in self.cell)
-        return f"{self.buffer}[{', '.join(places)}]"
+        return f"{self.buffer}[{', '.join(places) or '()'}]"
 
     @property
     def actions(self) -> tuple[str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tvmlab.ir import Block, BlockSymbol, Buffer, For, Program, Var
+from tvmlab.ir import Block, BlockSymbol, Buffer, For, Program, Var, const_int
 from tvmlab.schedule.coverage import require_covered_consumers, require_covered_reads
 from tvmlab.schedule.index import ProgramIndex, index_of
 from tvmlab.schedule.legality import binding_vars, sole_writer
@@ -83,7 +83,8 @@ def _require_factorable(index: ProgramIndex, block: Block, loop: For, form: Redu
     if loop.var not in reducing:
         raise refuse(
             "rfactor.spatial",
-            f"cannot factor {name} by {factored}: {factored} is not one of its reduction loops",
+            f"cannot factor {name} by {factored}: {factored} is not one of its reduction loops"
+            + (", for it runs only once" if const_int(loop.extent) == 1 else ""),
             subject=loop.var,
         )
     if spatial & reducing:
