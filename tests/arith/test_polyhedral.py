@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tvmlab.arith import Bounds, simplify
-from tvmlab.arith.polyhedral import Access, Order, find_clash, isl, loop_bounds
+from tvmlab.arith.polyhedral import Access, Order, find_clash, isl, loop_bounds, missing_element
 from tvmlab.arith.polyhedral.linear_system import NotLinearError, Translator
 from tvmlab.ir import (
     TRUE,
@@ -151,3 +151,23 @@ def test_narrow_numbers_are_not_linear() -> None:
     x = Var("x", DType.of("int8"))
     with pytest.raises(NotLinearError):
         Translator(lambda v: v).cases(x + x)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_missing_elements_are_those_that_every_iteration_shows(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    read, *writes = [random_access(rng) for _ in range(int(rng.integers(2, 5)))]
+    touched = [{value(a.indices[0], p) for p in points(a)} for a in (read, *writes)]
+    missing = touched[0] - set().union(*touched[1:])
+    found = missing_element(read, writes)
+    assert found == ((min(missing),) if missing else None)
+
+
+def test_what_cannot_be_read_off_is_not_written() -> None:
+    unknown = Access(A, (I * J,), ((I, const(99)), (J, const(99))))
+    first, whole = Access(A, (I,), ((I, const(9)),)), Access(A, (I,), ((I, const(99)),))
+    assert missing_element(first, [unknown]) == (0,)
+    assert missing_element(unknown, [first]) == (9,)
+    assert missing_element(unknown, [whole]) is None
+    n = Var("n")
+    assert missing_element(Access(A, (I,), ((I, n),)), [Access(A, (I,), ((I, n),))]) is None

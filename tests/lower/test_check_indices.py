@@ -196,6 +196,21 @@ def wrong(A: float32[4]):
         tl.build(program)(zeros(4))
 
 
+def test_blocks_that_do_not_run_leave_nothing() -> None:
+    program = parse("""
+def f(A: float32[4]):
+    for j in range(2):
+        for i in range(3):
+            with block("A", vi=opaque(1, i - j * 4 + 1)):
+                where(j <= 0 and j > 0)
+                A[vi] = 1.0
+""")
+    assert isinstance(program, Program)
+    out = zeros(4)
+    tl.build(program)(out)
+    np.testing.assert_array_equal(out, 0)
+
+
 @pytest.mark.parametrize("seed", range(40))
 def test_schedules_of_good_programs_need_no_check(seed: int) -> None:
     rng = np.random.default_rng(seed)

@@ -125,3 +125,17 @@ def test_menu_offers_it_for_a_block() -> None:
     sch.compute_at("B", sch.loops("C")[0])
     action = next(a for a in sch.actions("B") if a.primitive == "compute_root")
     assert action.verdict
+
+
+def test_a_copy_takes_only_what_a_narrowed_producer_writes() -> None:
+    a = te.placeholder((12,), name="A")
+    b = te.compute((12,), lambda i: a[i] * 2.0, name="B")
+    c = te.compute((5,), lambda i: b[i + 2] + 1.0, name="C")
+
+    def steps(s: Schedule) -> None:
+        s.compute_at("B", s.loops("C")[0])
+        s.compute_root("B")
+        s.cache_read("C", "B", "local")
+
+    sch = after_steps(c, steps, [ramp(12)])
+    assert "in range(5)" in str(sch)

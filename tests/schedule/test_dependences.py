@@ -359,6 +359,19 @@ def test_refusal(run: Callable[[], object], rule: str, text: str) -> None:
     assert text in str(caught.value)
 
 
+def test_a_result_that_goes_on_from_old_values_is_not_staged() -> None:
+    program = parse("""
+def f(A: int64[4, 5], C: int64[4]):
+    for i in range(4):
+        for j in range(5):
+            C[i] = C[i] + A[i, j]
+""")
+    assert isinstance(program, Program)
+    with pytest.raises(RefusedError, match="goes on from values that C holds before") as refused:
+        Schedule(program).cache_write("C")
+    assert refused.value.verdict.rule == "cache_write.old-values"
+
+
 def test_assume_needs_a_text() -> None:
     with pytest.raises(UserError, match="fact must be a name"):
         scheduled(STENCIL).apply("assume", 3)

@@ -147,3 +147,15 @@ def test_what_may_fail_on_padding_and_sizes_of_run_time() -> None:
     d = te.compute((n,), lambda i: b[i] + 1.0, name="D")
     with pytest.raises(RefusedError, match="known only at run time"):
         Schedule(d).pad("D", [8])
+
+
+def test_added_iterations_do_not_read_what_nobody_writes() -> None:
+    """`B[i // 4 * 5 + i % 4]` has gaps; iteration 20 of C would read one, inside the buffer."""
+    a = te.placeholder((24,), name="A")
+    b = te.compute((22,), lambda i: a[i] + a[i + 1], name="B")
+    sch = Schedule(te.compute((20,), lambda i: b[i] - b[i + 2], name="C"))
+    sch.transform_layout("B", "B", lambda i: [i // 4 * 5 + i % 4])
+    with pytest.raises(RefusedError) as refused:
+        sch.pad("C", [3])
+    assert refused.value.verdict.rule == "pad.holes"
+    assert "B leaves parts of B unwritten, and B[27] would be read" in refused.value.message

@@ -9,6 +9,7 @@ import pytest
 from tvmlab import te
 from tvmlab.ir import structural_equal, structural_hash
 from tvmlab.schedule import PRIMITIVES, Schedule
+from tvmlab.schedule.trace import RETURN_ONE
 from tvmlab.support import ParseError, ScheduleError
 from tvmlab.te import Tensor
 
@@ -82,6 +83,13 @@ def test_trace_python_repeats_the_schedule() -> None:
     again = Schedule(c, name="matmul")
     exec(sch.trace.to_python(), {"sch": again})
     assert structural_hash(again.program) == structural_hash(sch.program)
+
+
+def test_traces_unpack_lists_only() -> None:
+    """`x = sch.fuse(...)` returns one loop, `x, = sch.loops(...)` a list of one."""
+    for name in PRIMITIVES:
+        returned = getattr(getattr(Schedule, name, None), "__annotations__", {}).get("return")
+        assert (returned == "LoopRef") == (name in RETURN_ONE)
 
 
 def test_trace_json_repeats_the_schedule() -> None:

@@ -45,6 +45,7 @@ from tvmlab.ir import (
     const,
     const_int,
     free_vars,
+    is_const,
     loads_of,
     logic,
     map_children,
@@ -171,7 +172,9 @@ class _Checker:
             if self._data and not _inside(binding, it.extent, known):
                 text = f"block {self._names[block.symbol]} leaves its domain: {it.var.name}"
                 failure = Evaluate(self._outside(binding, it.extent, text))
-                result = If(_in_range(binding, it.extent), result, failure)
+                # Where the block does not run, its variables may be anything.
+                told = failure if is_const(block.predicate, True) else If(block.predicate, failure)
+                result = If(_in_range(binding, it.extent), result, told)
         return result
 
     def _if(self, stmt: If, env: Bounds, place: Place) -> Stmt:

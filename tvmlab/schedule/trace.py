@@ -117,6 +117,10 @@ def _read_step(number: int, step: object) -> Instruction:
     return Instruction(op, args, names)
 
 
+RETURN_ONE = ("fuse", "skew")
+"""Primitives whose method returns one loop instead of a list of loops."""
+
+
 class _Writer:
     """Gives names to symbols while walking over the steps."""
 
@@ -129,7 +133,8 @@ class _Writer:
             args = {name: self._named(value) for name, value in _told(step).items()}
             outputs = tuple(self._output(o) for o in step.outputs)
             loops = all(isinstance(o, Var) for o in step.outputs)
-            yield Instruction(step.primitive, args, outputs, loops and step.primitive != "fuse")
+            listed = loops and step.primitive not in RETURN_ONE
+            yield Instruction(step.primitive, args, outputs, listed)
 
     def _queries(self, step: Step) -> Iterator[Instruction]:
         for var in _loops_in(step.args.values()):

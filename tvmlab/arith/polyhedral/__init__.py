@@ -1,4 +1,5 @@
-"""Questions about all iterations of loops at once: do two accesses meet, and where first?
+"""Questions about all iterations of loops at once: do two accesses meet, and where first? Is
+all that is read written?
 
 Index expressions become systems of linear constraints over whole numbers (`linear_system`); the
 integer set library answers whether one has a solution and which is the smallest (`isl`, the one
@@ -8,6 +9,7 @@ place that imports it, on first use). Callers see expressions, variables and num
 from .conflicts import Access, Clash, Order, Relation, find_clash
 from .isl import BeyondBudgetError
 from .loop_bounds import Bound, loop_bounds
+from .missing import missing_element
 
 __all__ = [
     "Access",
@@ -18,4 +20,5 @@ __all__ = [
     "Relation",
     "find_clash",
     "loop_bounds",
+    "missing_element",
 ]

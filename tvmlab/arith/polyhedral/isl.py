@@ -12,7 +12,7 @@ from collections.abc import Generator, Hashable, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from .linear_system import Constraint, trivially_false
+from .linear_system import Constraint, trivially_false, variables_of
 
 OPERATIONS = 400_000
 """Operations of isl for one question: about a tenth of a second."""
@@ -71,6 +71,56 @@ def smallest_solution(
         places = range(len(variables))
         numbers = [point.get_coordinate_val(isl.dim_type.set, n).to_python() for n in places]
     return dict(zip(variables, numbers, strict=True))
+
+
+def point_outside(
+    wanted: Sequence[Sequence[Constraint]],
+    others: Sequence[Sequence[Constraint]],
+    kept: Sequence[Hashable],
+) -> dict[Hashable, int] | None:
+    """A point that one of several systems has and none of the others; None if there is none.
+
+    Parameters
+    ----------
+    kept
+        The variables that make a point. A system has a point if values for its remaining
+        variables exist with which it holds.
+
+    Raises
+    ------
+    BeyondBudgetError
+        If that takes too long to find out.
+    """
+    with _budget() as (isl, context):
+        rest = _union(isl, context, wanted, kept)
+        rest = rest.subtract(_union(isl, context, others, kept))
+        if rest.is_empty():
+            return None
+        point = _smallest_point(isl, rest)
+        if point.is_void():
+            return None
+        places = range(len(kept))
+        numbers = [point.get_coordinate_val(isl.dim_type.set, n).to_python() for n in places]
+    return dict(zip(kept, numbers, strict=True))
+
+
+def _union(
+    isl: Any,
+    context: Any,
+    systems: Sequence[Sequence[Constraint]],
+    kept: Sequence[Hashable],
+) -> Any:
+    """The points of any of several systems, over some of their variables."""
+    result = isl.Set.empty(isl.Space.set_alloc(context, 0, len(kept)))
+    for system in systems:
+        if any(trivially_false(c) for c in system):
+            continue
+        variables = list(dict.fromkeys([*kept, *variables_of(system)]))
+        whole = _basic_set(isl, context, system, variables)
+        own = len(variables) - len(kept)
+        shadow = isl.Set.from_basic_set(whole).project_out(isl.dim_type.set, len(kept), own)
+        result = result.union(shadow)
+    return result
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from tvmlab.arith import Bounds, detect_iter_map
+from tvmlab.arith import Bounds
 from tvmlab.ir import (
     Block,
     BlockSymbol,
@@ -20,17 +20,15 @@ from tvmlab.ir import (
     Stmt,
     Store,
     Var,
-    conjunction,
     const,
     make_block,
     transform,
 )
 from tvmlab.schedule.coverage import require_covered_consumers, require_covered_reads
+from tvmlab.schedule.holes import has_holes, require_started, require_written
 from tvmlab.schedule.index import ProgramIndex, buffers_read, buffers_written, index_of
-from tvmlab.schedule.kinds import plain_iters
 from tvmlab.schedule.legality import written_buffer
-from tvmlab.schedule.notes import PARTIAL, note_of
-from tvmlab.schedule.regions import Touch, block_with_regions, touches
+from tvmlab.schedule.regions import block_with_regions
 from tvmlab.schedule.registry import Applied, ParamSpec, primitive
 from tvmlab.schedule.rewrite import insert_at, replace_stmts, with_alloc
 from tvmlab.schedule.verdict import refuse
@@ -79,17 +77,16 @@ def cache_read(
             f"use cache_write to accumulate in other memory",
             subject=block,
         )
-    _require_no_holes(index, buffer, reader, "cache_read")
     cached = _twin(program, buffer, scope)
     home, position = _place_after_writers(index, reader, buffer)
-    window = _whole(buffer)
-    if home is not None:
+    window, holes = _whole(buffer), has_holes(index, buffer)
+    if home is not None or holes:
         window = touched_window(index, [reader], buffer, Load, home)
     copy = _copy_nest(index, (buffer, cached), home, window, [reader])
     redirected = replace_stmts(program, {reader: _redirect(reader, buffer, cached, Load)})
     new_home = None if home is None else index_of(redirected).loops[home.var]
     result = with_alloc(insert_at(redirected, new_home, position, copy), cached)
-    require_covered_reads(result, _symbol_in(copy), "cache_read", moved=block)
+    _require_complete(result, copy, (buffer, buffer) if holes else None, "cache_read", block)
     return Applied(result, (_symbol_in(copy),))
 
 
@@ -117,13 +114,14 @@ def cache_write(program: Program, block: BlockSymbol, scope: Scope = "local") ->
     index = index_of(program)
     writer = index.blocks[block]
     buffer = written_buffer(writer, "cache_write")
-    _require_no_holes(index, buffer, writer, "cache_write")
+    if buffer not in program.allocs:
+        require_started(index, buffer, "cache_write", block)
     cached = _twin(program, buffer, scope)
     writers = index.writers[buffer]
     shared = index.common_loops(*writers, *index.consumers(buffer))
     home = shared[-1] if shared and index.consumers(buffer) else None
-    window = _whole(buffer)
-    if home is not None:
+    window, holes = _whole(buffer), has_holes(index, buffer)
+    if home is not None or holes:
         window = touched_window(index, writers, buffer, Store, home)
     copy = _copy_nest(index, (cached, buffer), home, window, writers)
     position = 1 + max(index.child_holding(home, w)[0] for w in writers)
@@ -142,44 +140,28 @@ def cache_write(program: Program, block: BlockSymbol, scope: Scope = "local") ->
     redirected = replace_stmts(program, moved)
     new_home = None if home is None else index_of(redirected).loops[home.var]
     result = with_alloc(insert_at(redirected, new_home, position, copy), cached)
-    require_covered_reads(result, _symbol_in(copy), "cache_write", moved=block)
+    _require_complete(result, copy, (cached, buffer) if holes else None, "cache_write", block)
     require_covered_consumers(result, _symbol_in(copy), "cache_write")
     return Applied(result, (_symbol_in(copy),))
 
 
-def _require_no_holes(index: ProgramIndex, buffer: Buffer, block: Block, primitive: str) -> None:
-    """Refuse to copy a buffer of which parts are never written, as padding of a layout."""
-    writers = index.writers.get(buffer, [])
-    stores = [(w, t) for w in writers for t in touches(w.body) if t.writes and t.buffer is buffer]
-    if any(
-        plain_iters(store.mins) is not None and note_of(writer, PARTIAL) is None
-        for writer, store in stores
-    ):
-        return
-    if any(
-        note_of(writer, PARTIAL) is None and _writes_all(writer, store) for writer, store in stores
-    ):
-        return
-    if stores:
-        raise refuse(
-            f"{primitive}.holes",
-            f"cannot stage {buffer.name}: {stores[0][0].name} leaves parts of it unwritten, which "
-            f"a copy of the whole would read; let transform_layout fill them with a pad_value, or "
-            f"stage it before transforming its layout",
-            subject=block.symbol,
-        )
+def _require_complete(
+    result: Program,
+    copy: Stmt,
+    holed: tuple[Buffer, Buffer] | None,
+    primitive: str,
+    block: BlockSymbol,
+) -> None:
+    """Refuse if a copy would read what has not been computed by then, or never is.
 
-
-def _writes_all(writer: Block, store: Touch) -> bool:
-    """Whether a store of a block, over all its iterations, reaches every element of its buffer."""
-    loops = [(it.var, it.extent) for it in writer.iters] + list(store.loops.items())
-    places: list[Expr] = []
-    for low, extent in zip(store.mins, store.extents, strict=True):
-        step = Var("step")
-        loops.append((step, extent))
-        places.append(low + step)
-    there = conjunction(list(store.conditions))
-    return detect_iter_map(places, loops, store.buffer.shape, there).surjective
+    `holed` is its source, if that has elements that nobody writes, and the buffer to speak of.
+    """
+    symbol = _symbol_in(copy)
+    require_covered_reads(result, symbol, primitive, moved=block)
+    if holed is not None:
+        index = index_of(result)
+        source, told = holed
+        require_written(index, index.blocks[symbol], source, primitive, block, told=told)
 
 
 def _place_after_writers(

@@ -21,6 +21,7 @@ from tvmlab.ir import (
     Stmt,
     Store,
     Var,
+    as_expr,
     conjunction,
     conjuncts,
     const,
@@ -30,6 +31,7 @@ from tvmlab.ir import (
     uses_var,
     walk,
 )
+from tvmlab.schedule.holes import has_holes, require_read_written, require_whole
 from tvmlab.schedule.index import ProgramIndex, accesses, index_of
 from tvmlab.schedule.kinds import block_kind, plain_iters, single_store
 from tvmlab.schedule.layouts import nest_over, own_loops
@@ -91,6 +93,7 @@ def pad(program: Program, block: BlockSymbol, multiples: Sequence[int]) -> Appli
     sizes = _padded_sizes(target, multiples)
     outputs: list[Output] = []
     buffer = _require_paddable(index_of(program), target)
+    _require_written(index_of(program), target, sizes)
     if buffer not in program.allocs:
         staged = cache_write(program, block, "global")
         program, outputs = staged.program, [*staged.outputs]
@@ -164,6 +167,20 @@ def _require_paddable(index: ProgramIndex, block: Block) -> Buffer:
                 subject=block.symbol,
             )
     return store.buffer
+
+
+def _require_written(index: ProgramIndex, block: Block, sizes: dict[Var, int]) -> None:
+    """Refuse if an added iteration would read elements of an intermediate that nobody writes."""
+    longer = [replace(it, extent=as_expr(sizes.get(it.var, it.extent))) for it in block.iters]
+    padded = leaving(block, sizes)
+    store = single_store(block)
+    for load in loads_of(store.value) if store is not None else ():
+        if store is None or load.buffer is store.buffer or load.buffer not in index.writers:
+            continue
+        if load.buffer in padded:
+            require_whole(index, load.buffer, "pad", block.symbol)
+        elif uses_var(load, set(sizes)) and has_holes(index, load.buffer):
+            require_read_written(index, load, longer, "pad", block.symbol)
 
 
 def _padded_copy(
