@@ -99,6 +99,22 @@ def test_threads_join_their_sums(m: int, threads: int) -> None:
     run_on_device(row_sum(5, m), steps, [a], [a.sum(1)])
 
 
+def test_threads_join_inside_a_loop_over_rows_and_sum_at_once() -> None:
+    """A loop over rows and the sum at once stays outside, and with it the row's tail."""
+
+    def steps(sch: Schedule) -> None:
+        i, k = sch.loops("S")
+        io, ii = sch.split(i, [None, 5])
+        ko, ki = sch.split(k, [None, 5])
+        sch.reorder(ii, ki, ko, io)
+        sch.fuse(ko, io)
+        sch.bind(ii, "blockIdx.y")
+        sch.bind(ki, "threadIdx.x")
+
+    a = ramp(7, 6)
+    run_on_device(row_sum(7, 6), steps, [a], [a.sum(1)])
+
+
 def test_threads_join_in_a_tree() -> None:
     sch = Schedule(row_sum(4, 64))
     i, k = sch.loops("S")

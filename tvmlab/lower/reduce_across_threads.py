@@ -90,6 +90,8 @@ class _JointReduction:
         The loops over elements inside `top`.
     joined, apart
         The thread loops that the block reduces over, and the other ones of the group.
+    own
+        The loops over the reduction inside `top`, threads that reduce together among them.
     begins
         What holds in the first round of reduction loops around `top`; nothing if there are none.
     parts, meeting
@@ -105,6 +107,7 @@ class _JointReduction:
     parts: list[Buffer]
     meeting: list[Buffer]
     names: Namer
+    own: set[Var]
     begins: list[Expr]
     moved: dict[Var, Expr] = field(default_factory=dict[Var, Expr])
 
@@ -132,7 +135,7 @@ class _JointReduction:
         top: Stmt = serial[start] if start < len(serial) else block
         begins = _first_round(block, own)
         return _JointReduction(
-            block, form, top, inner, joined, apart, parts, meeting, names, begins
+            block, form, top, inner, joined, apart, parts, meeting, names, own, begins
         )
 
     def replace(self, node: object) -> object:
@@ -262,9 +265,8 @@ class _JointReduction:
         return rank
 
     def _guard(self) -> list[Expr]:
-        """The conditions of the block that do not depend on what it reduces over."""
-        reducing = _bound(self.block, "reduce")
-        kept = [c for c in conjuncts(self.block.predicate) if not uses_var(c, reducing)]
+        """The conditions of the block that do not change while it is reduced here."""
+        kept = [c for c in conjuncts(self.block.predicate) if not uses_var(c, self.own)]
         return [substitute(c, self.moved) for c in kept]
 
     def _block(
