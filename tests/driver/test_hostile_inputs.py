@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import tvmlab as tl
 from tvmlab import te
-from tvmlab.support import InternalError, TvmlabError
+from tvmlab.support import InternalError, Span, TvmlabError, render_span
 
 SIZE = 16
 # Values by number: what they are depends on the schedule of the example.
@@ -197,3 +197,8 @@ def test_texts(ask: Callable[[tl.Schedule], Any], message: str) -> None:
     with pytest.raises(TvmlabError) as raised:
         ask(tl.Schedule(OUTPUT))
     assert message in str(raised.value)
+
+
+def test_a_place_in_a_notebook_is_a_line_of_its_cell() -> None:
+    span = Span("/tmp/ipykernel_7/3126353521.py", 3, "sch.parallel(i)")
+    assert render_span(span) == "  at line 3 of the cell\n    sch.parallel(i)"

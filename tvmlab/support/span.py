@@ -32,5 +32,8 @@ def user_span() -> Span | None:
 
 def render_span(span: Span) -> str:
     """The place as `file:line` with the source line below it, as Python shows it."""
-    place = f"  at {Path(span.file).name}:{span.line}"
+    path = Path(span.file)
+    # The kernel of a notebook runs each cell from a file whose name is a mere number.
+    in_cell = path.parent.name.startswith("ipykernel_")
+    place = f"  at line {span.line} of the cell" if in_cell else f"  at {path.name}:{span.line}"
     return f"{place}\n    {span.text.strip()}" if span.text.strip() else place
