@@ -12,6 +12,7 @@ from tvmlab.arith import Bounds, agreeing_pairs, simplify
 from tvmlab.ir import Expr, Var, const, const_int, substitute
 
 TX, TY, I, J = Var("tx"), Var("ty"), Var("i"), Var("j")
+NONE: set[int] = set()
 SIZES = {TX: 4, TY: 3, I: 3, J: 2}
 ENV = Bounds.of({v: const(n) for v, n in SIZES.items()})
 PAIRS = [(TX, TX), (TY, TY)]
@@ -33,15 +34,15 @@ def values(indices: list[Expr], fixed: dict[Var, int]) -> list[tuple[tuple[int, 
     [
         ([TX], [TX], {0}),
         ([TX, TY], [TX, TY], {0, 1}),
-        ([TX + 1], [TX], set()),
+        ([TX + 1], [TX], NONE),
         ([TX + 4], [TX], {0, 1}),  # they never meet
         ([TY * 4 + TX], [TY * 4 + TX], {0, 1}),
-        ([TY * 3 + TX], [TY * 3 + TX], set()),
+        ([TY * 3 + TX], [TY * 3 + TX], NONE),
         ([TX * 3 + I], [TX * 3 + I], {0}),
         ([I * 4 + TX], [J * 4 + TX], {0}),  # all else moves by whole steps
-        ([I * 4 + TX], [J * 4 + TX + 2], set()),
+        ([I * 4 + TX], [J * 4 + TX + 2], NONE),
         ([TX + I, TX], [TX + J, TX], {0}),
-        ([TX // 2], [TX // 2], set()),
+        ([TX // 2], [TX // 2], NONE),
     ],
 )
 def test_known_cases(a: list[Expr], b: list[Expr], agreed: set[int]) -> None:

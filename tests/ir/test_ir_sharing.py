@@ -22,6 +22,7 @@ from tvmlab.ir import (
     Select,
     Stmt,
     Store,
+    Var,
     const,
     expand_lets,
     parse,
@@ -167,7 +168,12 @@ def test_large_formulas_are_scheduled_and_built(kind: str) -> None:
 def test_a_large_reduction_stays_one() -> None:
     source = te.placeholder((8, 8), name="X")
     k = te.reduce_axis(8, "k")
-    total = te.compute((8,), lambda i: te.sum(polynomial(source[i, k], 10), axis=k), name="Y")
+
+    def sum_of_row(i: Var) -> Expr:
+        term: Expr = polynomial(source[i, k], 10)
+        return te.sum(term, axis=k)
+
+    total = te.compute((8,), sum_of_row, name="Y")
     sch = tl.Schedule(total)
     i, loop = sch.loops("Y")
     sch.reorder(loop, i)

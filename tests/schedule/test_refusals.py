@@ -379,7 +379,7 @@ BAD_CALLS: list[tuple[Callable[[Schedule], object], str]] = [
     (lambda s: s.split("i", [None, 2]), "split: loop must be a loop, not 'i'"),  # pyright: ignore[reportArgumentType] - wrong on purpose
     (lambda s: s.loops("D"), "there is no block 'D'"),
     (lambda s: s.cache_read("C", "X"), "there is no buffer 'X'"),
-    (lambda s: s.cache_read("C", "A", "disk"), "scope cannot be 'disk'"),  # pyright: ignore[reportArgumentType] - wrong on purpose
+    (lambda s: s.cache_read("C", "A", "disk"), "scope cannot be 'disk'"),
     (lambda s: s.split(s.loops("C")[0], [None, 2.5]), "must be a list of whole numbers"),  # pyright: ignore[reportArgumentType] - wrong on purpose
     (lambda s: s.apply("split"), "split needs loop: the loop to split"),
     (lambda s: s.apply("vectorize", 1, 2), "vectorize takes 1 argument(s), not 2"),

@@ -6,7 +6,7 @@ read under `mixing(rule)`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, TypeAlias
@@ -18,7 +18,7 @@ RULE: ContextVar[Rule | None] = ContextVar("rule for operands of different types
 
 
 @contextmanager
-def mixing(rule: Rule) -> Iterator[None]:
+def mixing(rule: Rule) -> Generator[None]:
     """Convert operands of different types by a rule, within a `with` block."""
     token = RULE.set(rule)
     try:

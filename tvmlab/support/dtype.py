@@ -54,7 +54,7 @@ class DType:
         return hash(self.name)
 
     @staticmethod
-    def of(spec: DType | str | type | np.dtype[Any]) -> DType:
+    def of(spec: DType | str | type | np.dtype[Any] | None) -> DType:
         """Convert a name ("float32", "int8x4"), a NumPy dtype or type, or a DType itself.
 
         Raises

@@ -33,6 +33,7 @@ from tvmlab.support import (
     ShapeError,
     TypeMismatch,
     identifier,
+    items_of,
     user_span,
 )
 
@@ -132,8 +133,8 @@ def numpy_function(
     def fill(*arrays: Any) -> None:
         results = function(*arrays[:count])
         outputs = arrays[count:]
-        given = results if isinstance(results, tuple) else (results,)
-        _fill(name, outputs, cast("tuple[Any, ...]", given))
+        given = (items_of(results) or ()) if isinstance(results, tuple) else (results,)
+        _fill(name, outputs, given)
 
     register_function(packed)(fill)
     return extern(
@@ -209,8 +210,9 @@ def _statement(result: object, name: str) -> Stmt:
         return result
     if isinstance(result, Expr):
         return Evaluate(result)
-    if isinstance(result, (tuple, list)) and result:
-        return seq([_statement(r, name) for r in cast("Sequence[object]", result)])
+    parts = items_of(result)
+    if parts:
+        return seq([_statement(part, name) for part in parts])
     raise TypeMismatch(
         f"the function of extern {name} returned {type(result).__name__}, which is no statement",
         hint="return te.call_packed(...), te.call_extern(...) or the get() of a te.ir_builder; "

@@ -112,7 +112,7 @@ def comm_reducer(
 def extern(*args: Any, **options: Any) -> Any:
     """Outputs written by outside code."""
     with mixing(converted):
-        return adopted(_te.extern(*args, **options))  # pyright: ignore
+        return adopted(_te.extern(*args, **options))
 
 
 def scan(init: Any, update: Any, state_placeholder: Any, inputs: Any = None, **options: Any) -> Any:
