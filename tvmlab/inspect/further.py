@@ -54,9 +54,9 @@ def _order(schedule: Schedule, program: Program, loop: Var) -> Iterator[Action]:
     chain = chain_around(program, loop)
     if len(chain) < 2:
         return
-    swaps = [(b, a) for a, b in pairwise(chain)]
-    verdicts = [schedule.check("reorder", *swap) for swap in swaps]
-    verdict = next((v for v in verdicts if v), verdicts[0])
+    verdict = schedule.check("reorder", chain[1], chain[0])
+    for outer, inner in pairwise(chain[1:]):
+        verdict = verdict if verdict else schedule.check("reorder", inner, outer) or verdict
     spec = PRIMITIVES["reorder"]
     arguments = {"loops": tuple(chain)}
     yield Action("reorder", "reorder", spec.key, arguments, spec.params, {}, verdict)
