@@ -297,6 +297,11 @@ def _doubles() -> Tensor:
     return te.compute((16,), lambda i: a[i] + b[i], name="C")
 
 
+def _weighted() -> Tensor:
+    a, b = te.placeholder((16, 16), name="A"), te.placeholder((16, 16), name="B")
+    return te.compute((16, 16), lambda i, j: a[i, j] * 0.25 + b[i, j], name="C")
+
+
 def _no_update() -> None:
     a = te.placeholder((8,), name="a")
     k = te.reduce_axis(8, "k")
@@ -332,6 +337,8 @@ REFUSALS: list[tuple[Callable[[], None], str, str]] = [
     (_tensorized(_differences(4, 16), 8, add8()), "tensorize.mismatch",
      "the operations differ"),
     (_tensorized(_reversed(), 8, add8()), "tensorize.mismatch", "index 0 of b and index 1 of B"),
+    (_tensorized(_weighted(), 8, add8()), "tensorize.mismatch",
+     "C has A[vi, vj * 8 + j] * 0.25"),
     (_tensorized(_doubles(), 8, add8()), "tensorize.mismatch", "c holds float32, C holds float64"),
     (_tensorized(product(4, 8, 8), 8, add8()), "tensorize.mismatch", "k of 8 (reduced)"),
     (_no_update, "tensorize.no-update", "goes on with a sum that has begun"),

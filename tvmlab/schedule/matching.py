@@ -321,4 +321,4 @@ def _tile_text(placement: Placement) -> str:
 
 
 def _shown(value: object) -> str:
-    return to_text(value) if isinstance(value, Expr) else str(value)
+    return to_text(simplify(value)) if isinstance(value, Expr) else str(value)

@@ -146,6 +146,5 @@ def _difference(
         "tensorize.mismatch",
         f"cannot tensorize {block.name} by {intrin.name}: {found.reason}; {intrin.name} describes "
         f"{found.described}, {block.name} has {found.found}",
-        witness=f"{intrin.name}: {found.described}   {block.name}: {found.found}",
         subject=subject,
     )
