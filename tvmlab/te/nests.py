@@ -164,7 +164,7 @@ class _Body:
         left out by a condition around.
         """
         where = self.plain(reduce.where)
-        right = [Var(v.name, v.dtype) for v in combiner.right]
+        right = [Var(f"next{n}", v.dtype) for n, v in enumerate(combiner.right)]
         values = [self.plain(e) for e in reduce.source]
         guarded = not is_const(where, True)
         neutral = guarded and law_of(combiner).holds
