@@ -359,16 +359,30 @@ def test_refusal(run: Callable[[], object], rule: str, text: str) -> None:
     assert text in str(caught.value)
 
 
-def test_a_result_that_goes_on_from_old_values_is_not_staged() -> None:
-    program = parse("""
+OLD_VALUES = [
+    """
 def f(A: int64[4, 5], C: int64[4]):
     for i in range(4):
         for j in range(5):
             C[i] = C[i] + A[i, j]
-""")
+""",
+    # The element that the second statement goes on from is written one iteration later.
+    """
+def f(A: int64[4, 5], C: int64[4]):
+    for i in range(4):
+        C[i] = A[i, 0]
+        C[3] = C[3] + A[i, 1]
+""",
+]
+
+
+@pytest.mark.parametrize("text", OLD_VALUES)
+def test_a_result_that_goes_on_from_old_values_is_not_staged(text: str) -> None:
+    program = parse(text)
     assert isinstance(program, Program)
+    sch = Schedule(program)
     with pytest.raises(RefusedError, match="goes on from values that C holds before") as refused:
-        Schedule(program).cache_write("C")
+        sch.cache_write(sch.blocks()[-1])
     assert refused.value.verdict.rule == "cache_write.old-values"
 
 

@@ -316,3 +316,18 @@ def test_an_unlawful_reduction_is_not_joined() -> None:
     with pytest.raises(RefusedError) as caught:
         sch.bind(sch.loops("S")[1], "threadIdx.x")
     assert caught.value.verdict.rule == "bind.unlawful-reduction"
+
+
+@pytest.mark.parametrize("tag", ["vthread", "threadIdx.x", "blockIdx.x"])
+def test_steps_of_a_scan_stay_in_order_whatever_memory_lies_between(tag: str) -> None:
+    """Each step has its own `half`; the step before wrote the `total` that it is made of."""
+    a = te.placeholder((4, 7), name="A")
+    state = te.placeholder((4, 7), name="S")
+    first = te.compute((1, 7), lambda t, i: a[t, i], name="first")
+    half = te.compute((4, 7), lambda t, i: state[t - 1, 6 - i] * 0.5, name="half")
+    step = te.compute((4, 7), lambda t, i: half[t, i] + a[t, i], name="step")
+    total = te.scan(first, step, state, inputs=[a])
+    sch = Schedule(te.compute((7, 4), lambda i, t: total[t, i] * 2.0, name="C"))
+    with pytest.raises(RefusedError) as refused:
+        sch.bind(sch.loops("half")[0], tag)
+    assert refused.value.verdict.rule == "bind.dependence"

@@ -14,6 +14,7 @@ from .assumptions import size_facts
 from .block_accesses import BlockAccess, block_accesses
 from .index import ProgramIndex, buffers_read
 from .verdict import RefusedError, refuse, unsure
+from .windows import covers
 
 
 def has_holes(index: ProgramIndex, buffer: Buffer) -> bool:
@@ -57,10 +58,11 @@ def require_started(index: ProgramIndex, buffer: Buffer, primitive: str, subject
     """Refuse if a result starts from values that the caller brings: a new buffer lacks them."""
     writers = index.writers[buffer]
     starting = [w for w in writers if w.init is not None or buffer not in buffers_read(w)]
-    if any(_writes_each(index, writer, buffer) for writer in starting):
-        return
-    started = [a.access for w in starting for a in _accesses(index, w, buffer) if a.writes]
     for writer in (w for w in writers if w not in starting):
+        before = [w for w in starting if _is_done_before(index, w, writer, buffer)]
+        if any(_writes_each(index, w, buffer) for w in before):
+            continue
+        started = [a.access for w in before for a in _accesses(index, w, buffer) if a.writes]
         for found in _accesses(index, writer, buffer):
             if not found.writes and not _among(index, found.access, started):
                 raise refuse(
@@ -70,6 +72,11 @@ def require_started(index: ProgramIndex, buffer: Buffer, primitive: str, subject
                     f"write the start values of {buffer.name} first",
                     subject=subject,
                 )
+
+
+def _is_done_before(index: ProgramIndex, first: Block, second: Block, buffer: Buffer) -> bool:
+    """Whether a block has written all that another one uses whenever that one runs."""
+    return index.position[first] < index.position[second] and covers(index, first, second, buffer)
 
 
 def _among(index: ProgramIndex, read: Access, writes: Sequence[Access]) -> bool:

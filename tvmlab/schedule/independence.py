@@ -31,6 +31,7 @@ def require_independent(
     private_copies: bool,
     look_for_fixes: bool = True,
     exempt: Collection[Block] = (),
+    own: Collection[Buffer] = (),
 ) -> None:
     """Refuse if two iterations of a loop may touch the same element and one of them writes.
 
@@ -42,18 +43,22 @@ def require_independent(
     look_for_fixes
         Whether a refusal may look for another loop on which the primitive is possible.
     exempt
-        Blocks whose iterations need not be looked at.
+        Blocks whose iterations need not be looked at where values stay inside iterations.
+    own
+        Buffers of which each iteration has its own copy, besides private ones.
     """
     if is_assumed(loop.annotations, INDEPENDENT) or const_int(loop.extent) == 1:
         return
-    asked = _Asked(index, loop, primitive, private_copies, look_for_fixes, tuple(exempt))
-    if not asked.blocks:
-        return
+    asked = _Asked(index, loop, primitive, private_copies, look_for_fixes, tuple(own))
+    below = index.blocks_under(loop)
+    looked_at = [b for b in below if b not in exempt]
     if is_dataflow(index, loop):
-        for block in asked.blocks:
+        for block in looked_at:
             asked.require_distinct_stores(block)
-    else:
-        asked.require_no_conflict(asked.blocks)
+    elif looked_at:
+        # What threads join is no clash; but other exempt blocks may read what these ones write.
+        joined = [b for b in below if b in exempt and loop.var in binding_vars(b, "reduce")]
+        asked.require_no_conflict([b for b in below if b not in joined])
 
 
 def require_loops_still_independent(program: Program, primitive: str) -> None:
@@ -100,11 +105,7 @@ class _Asked:
     primitive: str
     private_copies: bool
     look_for_fixes: bool
-    exempt: tuple[Block, ...]
-
-    @property
-    def blocks(self) -> list[Block]:
-        return [b for b in self.index.blocks_under(self.loop) if b not in self.exempt]
+    own: tuple[Buffer, ...]
 
     @property
     def subject(self) -> str:
@@ -177,6 +178,7 @@ class _Asked:
         if not any(index.is_under(w, loop) for w in index.writers.get(buffer, [])):
             return True
         private = self.private_copies and is_private(index, buffer, loop)
+        private = private or buffer in self.own
         return (private and flows_within(index, loop, buffer)) or moves_apart(index, loop, buffer)
 
     def _race(self, block: Block, witness: Witness) -> RefusedError:

@@ -14,6 +14,7 @@ from tvmlab.ir import (
     GROUP_TAGS,
     WARP_SIZE,
     Block,
+    Buffer,
     For,
     PlacedBlock,
     Program,
@@ -63,8 +64,9 @@ def require_lawful_threads(program: Program, asked: Asked) -> None:
     for loop in loops:
         below = [p for p in placed if loop in p.loops]
         _require_cooperation(index, loop, below, sharing, asked)
-        own = [p.block for p in below if not _may_clash(p, loop, sharing, asked)]
-        _require_apart(index, loop, own, asked)
+        exempt = [p.block for p in below if not _may_clash(p, loop, sharing, asked)]
+        own = [b for b in program.allocs if not sharing.shared(b, loop)]
+        _require_apart(index, loop, exempt, own, asked)
     _require_narrow_warps(program, loops, asked)
     require_own_reads(program, placed, sharing, asked.refuse)
 
@@ -213,11 +215,17 @@ def _written(block: Block) -> str:
     return ", ".join(b.name for b in touched_buffers(block)[1])
 
 
-def _require_apart(index: ProgramIndex, loop: For, exempt: Collection[Block], asked: Asked) -> None:
+def _require_apart(
+    index: ProgramIndex,
+    loop: For,
+    exempt: Collection[Block],
+    own: Collection[Buffer],
+    asked: Asked,
+) -> None:
     """The iterations of a thread loop write different elements of what they share."""
     try:
         require_independent(
-            index, loop, "bind", private_copies=False, look_for_fixes=False, exempt=exempt
+            index, loop, "bind", private_copies=False, look_for_fixes=False, exempt=exempt, own=own
         )
     except RefusedError as error:
         if asked.by_bind and asked.primitive == "bind":
