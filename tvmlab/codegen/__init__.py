@@ -1,21 +1,29 @@
-"""Code generation: what turns a program into results, by interpretation or as machine code."""
+"""Code generation: what turns a program into results, by interpretation or as machine code.
 
-from .interpreter import InterpreterFailure, interpret
-from .llvm import (
-    CompiledObject,
-    EmitOptions,
-    FastMath,
-    LoopReport,
-    cache_key_parts,
-    compile_c,
-    compile_module,
-    emit_module,
-    kernel_name,
-    kernel_signature,
-    loop_reports,
-    require_symbols,
-    with_code,
-)
+Both load at their first use.
+"""
+
+from typing import TYPE_CHECKING
+
+from tvmlab.support import on_demand
+
+if TYPE_CHECKING:
+    from .interpreter import InterpreterFailure, interpret
+    from .llvm import (
+        CompiledObject,
+        EmitOptions,
+        FastMath,
+        LoopReport,
+        cache_key_parts,
+        compile_c,
+        compile_module,
+        emit_module,
+        kernel_name,
+        kernel_signature,
+        loop_reports,
+        require_symbols,
+        with_code,
+    )
 
 __all__ = [
     "CompiledObject",
@@ -34,3 +42,25 @@ __all__ = [
     "require_symbols",
     "with_code",
 ]
+
+__getattr__ = on_demand(
+    __name__,
+    {
+        "interpreter": ["InterpreterFailure", "interpret"],
+        "llvm": [
+            "CompiledObject",
+            "EmitOptions",
+            "FastMath",
+            "LoopReport",
+            "cache_key_parts",
+            "compile_c",
+            "compile_module",
+            "emit_module",
+            "kernel_name",
+            "kernel_signature",
+            "loop_reports",
+            "require_symbols",
+            "with_code",
+        ],
+    },
+)

@@ -5,20 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal, cast, overload
+from typing import TYPE_CHECKING, Literal, cast, overload
 
-from tvmlab.codegen import (
-    EmitOptions,
-    cache_key_parts,
-    compile_module,
-    emit_module,
-    kernel_signature,
-    require_symbols,
-    with_code,
-)
+from tvmlab import codegen
 from tvmlab.ir import For, Program, Var, verify, walk
-from tvmlab.lower import Lowered, LowerOptions
-from tvmlab.lower import lower as lower_program
+from tvmlab.lower import LowerOptions
 from tvmlab.runtime import Kernel, ObjectCache
 from tvmlab.schedule import Schedule, TeSchedule
 from tvmlab.support import OptionError, UserError, items_of, require_option, shown
@@ -27,6 +18,10 @@ from tvmlab.te import Tensor, create_program
 
 from .executable import Executable
 from .loops import Loops
+
+if TYPE_CHECKING:
+    from tvmlab.codegen import EmitOptions
+    from tvmlab.lower import Lowered
 
 Source = Schedule | TeSchedule | Program | Tensor | Sequence[Tensor]
 Arguments = Sequence[Tensor | Var]
@@ -77,6 +72,9 @@ def lower(
         Return the loops in readable form instead, as they are before the main parts of loops are
         cut off and vectors made.
     """
+    # Here, because with the passes a plain `import tvmlab` would take a quarter longer.
+    from tvmlab.lower import lower as lower_program
+
     arguments, machine = _arguments(args, target)
     program = program_of(source, arguments, name)
     verify(program, error=UserError)
@@ -146,29 +144,29 @@ def build(
     if options is not None:
         require_option(options, LowerOptions, "options")
     if emit_options is not None:
-        require_option(emit_options, EmitOptions, "emit_options")
+        require_option(emit_options, codegen.EmitOptions, "emit_options")
     codes = _codes(link)
     for code in codes:
-        program = with_code(program, code)
+        program = codegen.with_code(program, code)
     lowered = lower(program, machine, options=options)
     lowered_at = time.perf_counter()
-    text = emit_module(lowered.program, machine, emit_options)
+    text = codegen.emit_module(lowered.program, machine, emit_options)
     stages = {"lower": lowered_at - start, "emit": time.perf_counter() - lowered_at}
 
     def compile_now() -> bytes:
-        compiled = compile_module(text, machine)
+        compiled = codegen.compile_module(text, machine)
         stages.update(compiled.seconds)
         return compiled.object_bytes
 
     if cache:
         store = ObjectCache()
-        key = store.key(cache_key_parts(text, machine))
+        key = store.key(codegen.cache_key_parts(text, machine))
         data, found = store.get_or_build(key, compile_now)
     else:
         data, found = compile_now(), False
     linking = time.perf_counter()
-    require_symbols(lowered.program)
-    kernel = Kernel(data, kernel_signature(lowered.program, like=program))
+    codegen.require_symbols(lowered.program)
+    kernel = Kernel(data, codegen.kernel_signature(lowered.program, like=program))
     stages["load"] = time.perf_counter() - linking
     return Executable(
         program, lowered.program, lowered.record, machine, text, kernel, stages, found
@@ -194,7 +192,7 @@ def program_of(source: Source, args: Arguments | None = None, name: str | None =
     if isinstance(source, TeSchedule):
         program = source.replay(args, name).program
         for code in source.linked:
-            program = with_code(program, code)
+            program = codegen.with_code(program, code)
         return program
     if isinstance(source, (Schedule, Program)):
         if args is not None or name is not None:

@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
-from tvmlab.codegen import CompiledObject, compile_module
+from tvmlab import codegen
 from tvmlab.ir import Program, to_text
-from tvmlab.lower import PassRecord
 from tvmlab.runtime import Kernel, Signature, Timing
 from tvmlab.support import OptionError, require_text, shown
 from tvmlab.target import Target
 
 from .work import count_flops
+
+if TYPE_CHECKING:
+    from tvmlab.codegen import CompiledObject
+    from tvmlab.lower import PassRecord
 
 SourceKind = Literal["loops", "lowered", "llvm", "asm"]
 
@@ -115,7 +118,7 @@ class Executable:
     @cached_property
     def _code(self) -> CompiledObject:
         """Compiled once more when someone wants to read it, if the object came from the cache."""
-        return compile_module(self.ir_text, self.target)
+        return codegen.compile_module(self.ir_text, self.target)
 
     def __repr__(self) -> str:
         return f"<Executable {self.signature} for {self.target}>"

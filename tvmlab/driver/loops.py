@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from tvmlab.ir import Program, Stmt, to_text
-from tvmlab.lower import Lowered
+
+if TYPE_CHECKING:
+    from tvmlab.lower import Lowered
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,17 @@
 """Lowering: from a scheduled program of blocks to plain loops, vectors and flat buffers.
 
-`pipeline.PIPELINE` is the list of passes, read from top to bottom.
+`pipeline.PIPELINE` is the list of passes, read from top to bottom; it loads at its first use.
 """
 
+from typing import TYPE_CHECKING
+
+from tvmlab.support import on_demand
+
 from .options import LowerOptions, VectorUnit
-from .pipeline import PIPELINE, Lowered, Pass, PassRecord, Setting, lower
-from .storage_report import StorageReport, StorageUse, storage_report
+
+if TYPE_CHECKING:
+    from .pipeline import PIPELINE, Lowered, Pass, PassRecord, Setting, lower
+    from .storage_use import StorageReport, StorageUse, storage_report
 
 __all__ = [
     "PIPELINE",
@@ -20,3 +26,11 @@ __all__ = [
     "lower",
     "storage_report",
 ]
+
+__getattr__ = on_demand(
+    __name__,
+    {
+        "pipeline": ["PIPELINE", "Lowered", "Pass", "PassRecord", "Setting", "lower"],
+        "storage_use": ["StorageReport", "StorageUse", "storage_report"],
+    },
+)

@@ -17,6 +17,7 @@ from .errors import (
 from .llvm import llvm_binding, llvm_version
 from .names import Namer, identifier
 from .node import Readable, describe_by, node, set_derived
+from .on_demand import on_demand
 from .plain import fields_of, items_of
 from .require import is_among, require_option, require_text, shown
 from .span import Span, render_span, user_span
@@ -55,6 +56,7 @@ __all__ = [
     "llvm_binding",
     "llvm_version",
     "node",
+    "on_demand",
     "render_span",
     "require_option",
     "require_text",

@@ -133,7 +133,7 @@ def numpy_function(
     def fill(*arrays: Any) -> None:
         results = function(*arrays[:count])
         outputs = arrays[count:]
-        given = (items_of(results) or ()) if isinstance(results, tuple) else (results,)
+        given = cast("tuple[Any, ...]", results) if isinstance(results, tuple) else (results,)
         _fill(name, outputs, given)
 
     register_function(packed)(fill)
