@@ -128,6 +128,19 @@ def test_a_witness_comes_by_its_parts() -> None:
     assert report.witness == "k=0 and k=1 both update C[0, 0]"
 
 
+def test_summaries_of_steps_on_buffers() -> None:
+    sch, ids = matmul_schedule(32, 32, 32), SymbolIds()
+    loop = sch.loops("C")[2].var
+    machine = Target.of("cpu")
+    found = {a.id: a for a in action_reports(sch, loop, ids, target=machine)}
+    assert found["prefetch"].summary.startswith("A 1 iteration ahead")
+    copied = sch.cache_read("C", "A", "local")
+    block = {a.id: a for a in action_reports(sch, copied.symbol, ids, target=machine)}
+    assert block["set_scope"].summary.startswith("A_local in shared memory")
+    of_c = action_reports(sch, sch.block("C").symbol, ids, target=machine)
+    assert next(a for a in of_c if a.id == "cache_read").summary.startswith("stage ")
+
+
 def test_forms_know_what_may_be_left_out_and_what_is_divided() -> None:
     sch, ids = matmul_schedule(32, 32, 32), SymbolIds()
     symbol = sch.loops("C")[0].var

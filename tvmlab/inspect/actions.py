@@ -154,13 +154,22 @@ def _what(
         fused = attempt.applied.outputs[0]
         rounds = _extent(attempt.applied.program, fused) if isinstance(fused, Var) else None
         return "" if rounds is None else f"one loop of {rounds}"
-    value = next((v for k, v in arguments.items() if k in ("buffer", "block")), None)
+    value = arguments.get("buffer") or arguments.get("block")
     if isinstance(value, Buffer):
-        return f"stage {value.name}"
+        return _of_buffer(name, value, arguments)
     if name in ("compute_at", "reverse_compute_at") and isinstance(loop, Var):
         moved = value.name if isinstance(value, BlockSymbol) else ""
         return f"{moved} inside {loop.name}"
     return ""
+
+
+def _of_buffer(name: str, buffer: Buffer, arguments: dict[str, Any]) -> str:
+    """What a step does with a buffer."""
+    if name == "set_scope":
+        return f"{buffer.name} in {arguments['scope']} memory"
+    if name == "prefetch":
+        return f"{buffer.name} {plural(arguments.get('offset') or 1, 'iteration')} ahead"
+    return f"stage {buffer.name}" if name == "cache_read" else ""
 
 
 def _split_words(arguments: dict[str, Any], attempt: Attempt, schedule: Schedule) -> str:

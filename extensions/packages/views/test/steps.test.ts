@@ -112,7 +112,7 @@ describe('the parameters of a step', () => {
     page.model.answers.set('check', { ok: false, error: 'split: factors must be two', data: null });
     await open(param('factor', 'int', { default: 2 }));
     await settle(130);
-    expect(find('.tvmlab-outcome').textContent).toContain('Split: factors must be two.');
+    expect(find('.tvmlab-outcome').textContent).toContain('split: factors must be two.');
   });
 });
 

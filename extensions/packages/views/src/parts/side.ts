@@ -31,8 +31,13 @@ export class Side extends Part<IViewState> {
     this._refusal.replaceChildren(
       ...(refusal === null ? [] : [verdictCard(refusal.title, refusal.verdict)])
     );
+    if (selected !== this._shown || refusal !== null) {
+      this.element.scrollTop = 0; // what is new stands at the top
+    }
+    this._shown = selected;
   }
 
+  private _shown: string | null = null;
   private readonly _about = h('div');
   private readonly _refusal = h('div');
   private readonly _actions = new ActionList();

@@ -67,8 +67,9 @@ function sideBox({ block, loops }: Side): HTMLElement {
   return h('span', { class: 'tvmlab-iteration' }, h('b', {}, block), ...values);
 }
 
-/** A reason as a sentence of its own. */
+/** A reason as a sentence of its own; a name at its start stays as it is written. */
 function sentence(reason: string): string {
   const stop = /[.!?]$/.test(reason) ? '' : '.';
-  return `${reason.charAt(0).toUpperCase()}${reason.slice(1)}${stop}`;
+  const start = reason.charAt(0);
+  return `${/^[a-z]+[ ,]/.test(reason) ? start.toUpperCase() : start}${reason.slice(1)}${stop}`;
 }
