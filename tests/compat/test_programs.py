@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -179,6 +180,29 @@ def test_arithmetic_on_tensors_and_inlining_it() -> None:
     y = tvm.nd.empty(get_const_tuple(Y.shape), "float32")
     f(*(tvm.nd.array(t) for t in (x, m, v)), y)
     np.testing.assert_allclose(y.numpy(), (x - m) / np.sqrt(v + 1e-5) * 2, rtol=1e-4, atol=1e-4)
+
+
+def test_formulas_meet_whole_tensors() -> None:
+    n = te.var("n")
+    A = te.placeholder((), name="A")  # noqa: N806
+    B = te.placeholder((4, 3), name="B")  # noqa: N806
+    made = [n + B, n * B, B[0, 0] - B, B[1, 2] + A]
+    assert [len(t.shape) for t in made] == [2, 2, 2, 0]
+    f = tvm.build(te.create_schedule(made[2].op), [B, made[2]])
+    b, out = values(4, 3), tvm.nd.array(np.zeros((4, 3), "float32"))
+    f(tvm.nd.array(b), out)
+    np.testing.assert_array_equal(out.numpy(), b[0, 0] - b)
+
+
+def test_attributes_of_operations() -> None:
+    A = te.placeholder((4,), name="A")  # noqa: N806
+    B = te.compute((4,), lambda i: A[i], attrs={"n": 1, "way": "up", "all": [2, 3]})  # noqa: N806
+    again = tvm.ir.load_json(tvm.ir.save_json(B))
+    for op in (B.op, again.op):
+        assert (op.attrs["n"].value, op.attrs["way"].value) == (1, "up")
+        assert [v.value for v in op.attrs["all"]] == [2, 3]
+        assert json.loads(str(op.attrs)) == {"n": 1, "way": "up", "all": [2, 3]}
+        assert "down" not in op.attrs
 
 
 def test_reading_a_tensor_in_steps() -> None:

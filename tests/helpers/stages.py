@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 import tvmlab as tl
 from tvmlab.codegen import interpret
 from tvmlab.ir import verify
+from tvmlab.lower import lower
 from tvmlab.schedule import Replayed, TeSchedule
+from tvmlab.target import Target
 
 Array = NDArray[Any]
 
@@ -28,6 +30,20 @@ def assert_computes(
         run(*inputs, *outputs)
         for got, want in zip(outputs, wanted, strict=True):
             np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-5, err_msg=str(done.schedule))
+    return done
+
+
+def assert_runs_on_device(
+    s: TeSchedule, args: Sequence[Any], inputs: Sequence[Array], wanted: Sequence[Array]
+) -> Replayed:
+    """The program for a device gives these outputs, as it stands and lowered; both interpreted."""
+    done = s.replay(args)
+    verify(done.program)
+    for program in (done.program, lower(done.program, Target.host()).program):
+        outputs = [np.full_like(w, 77) for w in wanted]
+        interpret(program, [*inputs, *outputs])
+        for got, want in zip(outputs, wanted, strict=True):
+            np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-5, err_msg=str(program))
     return done
 
 

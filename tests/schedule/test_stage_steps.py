@@ -213,8 +213,6 @@ def test_memory_steps() -> None:
     assert "storage_align" in str(padded)
     moved = schedule(lambda s: (s[b].compute_root(), s[b].transform_layout(lambda i, j: [j, i])))
     assert "float32[12, 8]" in str(moved)
-    with pytest.raises(tl.UserError, match="env_threads of stage C: threads around a whole stage"):
-        schedule(lambda s: s[c].env_threads(te.thread_axis("threadIdx.x")))
 
 
 def test_the_record_names_the_steps() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any, cast
 
@@ -291,6 +292,8 @@ def test_tags_and_attributes() -> None:
         b = te.compute((4,), lambda i: a[i] + 1.0, name="B", attrs={"layout": "N", "n": (1, 2)})
         own = te.compute((4,), lambda i: a[i], name="C", tag="mine")
     assert (b.op.tag, own.op.tag) == ("injective", "mine")
+    assert (b.op.attrs["n"], "n" in own.op.attrs, len(b.op.attrs)) == ((1, 2), False, 2)
+    assert json.loads(str(b.op.attrs)) == {"layout": "N", "n": [1, 2]}
     (block,) = [n for n in walk(te.create_program(b).body) if isinstance(n, Block)]
     assert dict(block.annotations) == {"layout": "N", "n": (1, 2)}
 

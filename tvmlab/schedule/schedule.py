@@ -300,6 +300,9 @@ class Schedule(MemorySteps):
         require_extent(self.loop_of(loop), thread)
         self.apply("bind", loop, thread)
 
+    def env_threads(self, loop: LoopLike, thread: ThreadLike) -> list[LoopRef]:
+        return self._loops("env_threads", loop, thread)
+
     def set_scope(self, buffer: Buffer | BlockLike, scope: Scope) -> None:
         self.apply("set_scope", buffer, scope)
 

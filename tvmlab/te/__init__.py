@@ -145,6 +145,8 @@ from .scan import (
     scan,
 )
 from .tags import (
+    Attributes,
+    attributes_of,
     tag_scope,
 )
 from .tensor import (
@@ -160,6 +162,7 @@ Select = if_then_else
 
 __all__ = [
     "AXIS_SEPARATOR",
+    "Attributes",
     "Axis",
     "ComputeOp",
     "ExternOp",
@@ -187,6 +190,7 @@ __all__ = [
     "atan",
     "atan2",
     "atanh",
+    "attributes_of",
     "bitwise_and",
     "bitwise_not",
     "bitwise_or",

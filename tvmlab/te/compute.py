@@ -18,7 +18,7 @@ from tvmlab.support import INDEX, DType, ShapeError, TypeMismatch, identifier, s
 from .axis import Axis, shape_of
 from .formula import checked_body
 from .reduction import Several
-from .tags import annotations_of, current_tag
+from .tags import attributes_of, current_tag
 from .tensor import ComputeOp, PlaceholderOp, Tensor, add_outputs
 
 _AXIS_NAMES = "ijklmnpqrs"
@@ -156,7 +156,7 @@ def compute(
         axes,
         body,
         tag=current_tag(tag),
-        attrs=annotations_of(attrs),
+        attrs=attributes_of(attrs),
         span=user_span(),
     )
     tensors: tuple[Tensor, ...] = add_outputs(op, [sizes] * len(body), [e.dtype for e in body])

@@ -40,7 +40,7 @@ from tvmlab.support import (
 from .axis import shape_of
 from .buffers import View, view_of
 from .calls import call_packed
-from .tags import annotations_of, current_tag
+from .tags import attributes_of, current_tag
 from .tensor import ExternOp, Tensor, add_outputs
 
 Shape: TypeAlias = Union[ExprLike, tuple[ExprLike, ...]]
@@ -103,7 +103,7 @@ def extern(
         tuple(outs),
         body,
         tag=current_tag(tag),
-        attrs=annotations_of(attrs),
+        attrs=attributes_of(attrs),
         span=user_span(),
     )
     made = add_outputs(op, shapes, dtypes)

@@ -18,4 +18,4 @@ def extern_nest(op: ExternOp, name: str, buffers: Mapping[Tensor, Buffer]) -> St
         )
     }
     body = replace_buffers(op.body, places)
-    return make_block(BlockSymbol(name), (), (), body, annotations=op.attrs)
+    return make_block(BlockSymbol(name), (), (), body, annotations=op.attrs.pairs)

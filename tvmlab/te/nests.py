@@ -118,7 +118,7 @@ class _Body:
                 combiner = self.plain_combiner(reduce.combiner)
                 body = self.updates(reduce, combiner)
         block = make_block(
-            BlockSymbol(name), self.iters, loops, body, init=init, annotations=self.op.attrs
+            BlockSymbol(name), self.iters, loops, body, init=init, annotations=self.op.attrs.pairs
         )
         return block if combiner is None else replace(block, combiner=combiner)
 

@@ -18,7 +18,7 @@ from tvmlab.support import INDEX, ShapeError, TypeMismatch, identifier, user_spa
 
 from .axis import Axis
 from .order import operations_of
-from .tags import annotations_of, current_tag
+from .tags import attributes_of, current_tag
 from .tensor import ComputeOp, Operation, PlaceholderOp, ScanOp, Tensor, add_outputs
 
 Tensors: TypeAlias = Union[Tensor, Sequence[Tensor]]
@@ -70,7 +70,7 @@ def scan(
         tuple(states),
         tuple(inputs),
         tag=current_tag(tag),
-        attrs=annotations_of(attrs),
+        attrs=attributes_of(attrs),
         span=user_span(),
     )
     for cell in cell_of(op):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ContextDecorator
 from contextvars import ContextVar, Token
+from dataclasses import dataclass
 from types import TracebackType
-from typing import cast
+from typing import Any, cast
 
 from tvmlab.ir import Annotations, Attribute
 from tvmlab.support import TypeMismatch
@@ -52,15 +54,45 @@ def current_tag(own: str) -> str:
     return own or _SCOPE.get()
 
 
-def annotations_of(attrs: Mapping[str, Attribute] | None) -> Annotations:
-    """Attributes as the annotations of a block.
+@dataclass(frozen=True, repr=False, eq=False)
+class Attributes(Mapping[str, Any]):
+    """The attributes of an operation, by name; printed as JSON.
+
+    `pairs` are the same as annotations of a block.
+    """
+
+    pairs: Annotations = ()
+
+    def __getitem__(self, name: str) -> Any:
+        return dict(self.pairs)[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return (name for name, _ in self.pairs)
+
+    def __len__(self) -> int:
+        return len(self.pairs)
+
+    def __repr__(self) -> str:
+        return json.dumps(dict(self.pairs))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Attributes) and self.pairs == other.pairs
+
+    def __hash__(self) -> int:
+        return hash(self.pairs)
+
+
+def attributes_of(attrs: Mapping[str, Attribute] | None) -> Attributes:
+    """Attributes that can become the annotations of a block.
 
     Raises
     ------
     TypeMismatch
         If a value is not a number, text, truth value or tuple of those.
     """
-    return tuple((name, _attribute(name, value)) for name, value in (attrs or {}).items())
+    if isinstance(attrs, Attributes):
+        return attrs
+    return Attributes(tuple((n, _attribute(n, value)) for n, value in (attrs or {}).items()))
 
 
 def _attribute(name: str, value: object) -> Attribute:

@@ -9,11 +9,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import field
 from typing import TypeAlias, Union
 
-from tvmlab.ir import Annotations, Buffer, Expr, ExprLike, Load, Stmt, const_int, to_text, walk
+from tvmlab.ir import Buffer, Expr, ExprLike, Load, Stmt, const_int, to_text, walk
 from tvmlab.support import DType, ShapeError, Span, TypeMismatch, node
 
 from .axis import Axis, index_expr
 from .reduction import Reduce
+from .tags import Attributes
 
 Index: TypeAlias = Union[ExprLike, tuple[ExprLike, ...]]
 
@@ -28,7 +29,7 @@ class Operation:
 
     name: str
     tag: str = field(default="", kw_only=True)
-    attrs: Annotations = field(default=(), kw_only=True)
+    attrs: Attributes = field(default_factory=Attributes, kw_only=True)
     span: Span | None = field(default=None, kw_only=True)
     outputs: list[Tensor] = field(
         default_factory=list["Tensor"], init=False, repr=False, compare=False

@@ -7,12 +7,12 @@
 """
 
 from .attach import Group
-from .axes import AttachType, AxisMark, Fuse, IterType, Reorder, Singleton, Split
+from .axes import AttachType, AxisMark, Fuse, IterType, Reorder, Singleton, Split, Text
 from .replay import Replayed, replay
 from .stage import Stage
 from .te_schedule import TeSchedule
 
 __all__ = [
     "AttachType", "AxisMark", "Fuse", "Group", "IterType", "Reorder", "Replayed", "Singleton",
-    "Split", "Stage", "TeSchedule", "replay",
+    "Split", "Stage", "TeSchedule", "Text", "replay",
 ]  # fmt: skip

@@ -10,8 +10,9 @@ from tvmlab.ir import BlockSymbol, Var, const_int
 from tvmlab.schedule.index import index_of
 from tvmlab.schedule.legality import written_buffer
 from tvmlab.schedule.notes import MEANINGS
+from tvmlab.schedule.primitives.env_threads import loops_of_tag
+from tvmlab.schedule.resolve import require_extent
 from tvmlab.schedule.schedule import Schedule
-from tvmlab.support import ScheduleError
 from tvmlab.te import Axis
 
 from .axes import AxisMark, IterType
@@ -68,6 +69,20 @@ def apply_last(
                 schedule.apply("tensorize", loop, getattr(intrin, "name", intrin))
 
 
+def start_threads(schedule: Schedule, stage: Stage, loop: Var | None, telling: Telling) -> None:
+    """Start the threads that are to be around a whole stage outside of its outermost loop.
+
+    Where no loop inside is bound to them, one thread would do it all: nothing is to be started.
+    """
+    for thread in stage.threads if loop is not None else ():
+        assert loop is not None
+        inside = loops_of_tag(index_of(schedule.program).loops[loop], thread.thread_tag)
+        if inside and inside[0].var is not loop:
+            with telling("env_threads", None):
+                require_extent(inside[0], thread)
+                schedule.apply("env_threads", loop, thread)
+
+
 def _apply_memory(schedule: Schedule, stage: Stage, block: BlockSymbol, telling: Telling) -> None:
     for axis, mark in stage.marks.items():
         if mark.align is not None:
@@ -80,12 +95,6 @@ def _apply_memory(schedule: Schedule, stage: Stage, block: BlockSymbol, telling:
                 schedule.apply(name, block, written_buffer(found, name).name, value)
             else:
                 schedule.apply(name, block)
-    if stage.threads:
-        with telling("env_threads", None):
-            raise ScheduleError(
-                "threads around a whole stage are not taken",
-                hint="bind loops of the stage instead: s[C].bind(axis, thread)",
-            )
 
 
 def _apply_pragma(schedule: Schedule, loop: Var, name: str, value: Any) -> None:

@@ -23,7 +23,8 @@ from tvmlab.te import Axis, Operation, PlaceholderOp, Range, ScanOp
 from .arguments import Handed, base_program, hand_out
 from .attach import Placed
 from .axes import AttachType, Fuse, Reorder, Split
-from .marks import Telling, apply_last, apply_marks
+from .marks import Telling, apply_last, apply_marks, start_threads
+from .predicates import guard_stores
 from .stage import Stage, root_axes
 
 
@@ -52,7 +53,13 @@ class Replayed:
     @property
     def program(self) -> Program:
         """The scheduled program, with every argument that was asked for."""
-        return hand_out(self.schedule.program, self.handed)
+        wanted = {
+            block: stage.store_predicate
+            for stage, block in self.blocks.items()
+            if stage.store_predicate is not None
+        }
+        guarded = guard_stores(self.schedule.program, wanted, self.loops)
+        return hand_out(guarded, self.handed)
 
 
 def replay(
@@ -86,6 +93,8 @@ def replay(
             _place(done, stage)
             _shape(done, stage)
             apply_marks(done.schedule, stage, done.blocks[stage], done.loops, _teller(stage))
+    for stage in reversed(computed):
+        start_threads(done.schedule, stage, _outermost(done, stage), _teller(stage))
     for stage in reversed(computed):
         if stage in done.blocks:
             apply_last(done.schedule, stage, done.loops, _teller(stage))
@@ -122,6 +131,14 @@ def _place(done: Replayed, stage: Stage) -> None:
         low = simplify(substitute(first, dict(others)), Bounds.of({}))
         extent = own[loop].extent if loop is not None else const(1)
         done.ranges[axis] = Range(low + axis.min if const_int(axis.min) != 0 else low, extent)
+
+
+def _outermost(done: Replayed, stage: Stage) -> Var | None:
+    """The outermost loop of a stage; that over the steps, for a scan."""
+    if isinstance(stage.op, ScanOp):
+        return done.loops.get(stage.op.scan_axis)
+    loops = [done.loops.get(axis) for axis in stage.leaf_iter_vars]
+    return next((v for v in loops if v is not None), None)
 
 
 def _attach_loop(done: Replayed, home: Placed) -> Var | None:

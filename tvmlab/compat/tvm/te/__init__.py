@@ -19,7 +19,7 @@ from tvmlab.te import ThreadAxis as IterVar
 from . import operation, schedule, tensor
 from .bounded import bounded
 from .intrin import compute_of_slices, decl_tensor_intrin, tensorize_calls
-from .tensors import adopted
+from .tensors import OldAttributes, adopted
 
 _missing = missing(
     "tvm.te",
@@ -56,7 +56,8 @@ def compute(
 ) -> Any:
     """A tensor, or a tuple of tensors, given by a formula of its indices."""
     del varargs_names
-    options = {} if not attrs else {"attrs": dict(attrs)}
+    given = OldAttributes.of(attrs)
+    options = {} if given is None else {"attrs": given}
     rank = len(_shape(shape))
     takes = inspect.signature(fcompute).parameters.values()
     free = [p for p in takes if p.kind is p.VAR_POSITIONAL or p.default is p.empty]

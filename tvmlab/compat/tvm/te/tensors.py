@@ -9,9 +9,11 @@ from typing import Any
 
 from tvmlab import topi
 from tvmlab.compat.tvm.mixing import converted
+from tvmlab.ir import const
 from tvmlab.ir.mixed import mixing
+from tvmlab.schedule.stages import Text
 from tvmlab.support import ShapeError, items_of, node
-from tvmlab.te import Operation, Tensor
+from tvmlab.te import Attributes, Operation, Tensor, attributes_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -31,6 +33,26 @@ class TensorSlice:
         return self.tensor.dtype
 
 
+@dataclass(frozen=True, repr=False, eq=False)
+class OldAttributes(Attributes):
+    """Attributes whose values are nodes, with the plain value as `value`."""
+
+    def __getitem__(self, name: str) -> Any:
+        return _as_node(super().__getitem__(name))
+
+    @staticmethod
+    def of(attrs: Any) -> OldAttributes | None:
+        """Attributes as a program gives them; None for none."""
+        return OldAttributes(attributes_of(dict(attrs)).pairs) if attrs else None
+
+
+def _as_node(value: Any) -> Any:
+    several = items_of(value)
+    if several is not None:
+        return tuple(_as_node(item) for item in several)
+    return Text(value) if isinstance(value, str) else const(value)
+
+
 def _forward(operator: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     return lambda a, b: adopted(operator(a, b))
 
@@ -42,6 +64,11 @@ def _backward(operator: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
 @node
 class OldTensor(Tensor):
     """A tensor on which `A + B` works as in NumPy, and `A[i][j]` like `A[i, j]`."""
+
+    @property
+    def takes_formulas(self) -> bool:
+        """Whether `n + A` is left to the tensor, which adds to all its elements: yes."""
+        return True
 
     def __getitem__(self, indices: Any) -> Any:
         several = items_of(indices)
