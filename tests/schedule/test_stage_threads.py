@@ -61,9 +61,9 @@ def steps_of(program: Any) -> list[str]:
 
 
 def test_threads_around_a_scan_do_its_steps_together() -> None:
-    s, x, out = in_threads(1, ("threadIdx.x",))
+    s, x, out = in_threads(0, ("threadIdx.x",))
     data = ramp(STEPS, WIDTH)
-    done = assert_runs_on_device(s, [x, out], [data], [wanted(data, 1)])
+    done = assert_runs_on_device(s, [x, out], [data], [wanted(data, 0)])
     assert steps_of(done.program)[-2:] == ["threadIdx.x", "serial"]
 
 
@@ -74,8 +74,9 @@ def test_groups_of_threads_around_a_scan() -> None:
     assert steps_of(done.program)[-3:] == ["blockIdx.x", "threadIdx.x", "serial"]
 
 
-def test_groups_that_read_each_other_are_refused() -> None:
-    s, x, out = in_threads(1, ("blockIdx.x", "threadIdx.x"))
+@pytest.mark.parametrize("tags", [("threadIdx.x",), ("blockIdx.x", "threadIdx.x")])
+def test_threads_that_read_each_other_are_refused(tags: tuple[str, ...]) -> None:
+    s, x, out = in_threads(1, tags)
     with pytest.raises(tl.UserError, match="env_threads of stage S: cannot start threads"):
         s.replay([x, out])
 

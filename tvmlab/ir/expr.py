@@ -25,7 +25,7 @@ from tvmlab.support import (
 )
 
 from .folding import BinaryOp, CompareOp, Scalar, fold_compare, fold_int, wrap_int
-from .mixed import RULE
+from .mixed import RULE, is_whole
 from .op_table import CALLS
 
 LogicOp = Literal["and", "or"]
@@ -48,25 +48,25 @@ class Expr(Readable):
         return cast(self, dtype)
 
     def __add__(self, other: ExprLike) -> Expr:
-        return binary("add", self, other) if not _is_whole(other) else NotImplemented
+        return binary("add", self, other) if not is_whole(other) else NotImplemented
 
     def __radd__(self, other: ExprLike) -> Expr:
         return binary("add", other, self)
 
     def __sub__(self, other: ExprLike) -> Expr:
-        return binary("sub", self, other) if not _is_whole(other) else NotImplemented
+        return binary("sub", self, other) if not is_whole(other) else NotImplemented
 
     def __rsub__(self, other: ExprLike) -> Expr:
         return binary("sub", other, self)
 
     def __mul__(self, other: ExprLike) -> Expr:
-        return binary("mul", self, other) if not _is_whole(other) else NotImplemented
+        return binary("mul", self, other) if not is_whole(other) else NotImplemented
 
     def __rmul__(self, other: ExprLike) -> Expr:
         return binary("mul", other, self)
 
     def __truediv__(self, other: ExprLike) -> Expr:
-        return binary("div", self, other) if not _is_whole(other) else NotImplemented
+        return binary("div", self, other) if not is_whole(other) else NotImplemented
 
     def __rtruediv__(self, other: ExprLike) -> Expr:
         return binary("div", other, self)
@@ -526,11 +526,6 @@ def access_lanes(buffer: Buffer, indices: tuple[Expr, ...], mask: Expr | None) -
     if mask is not None and mask.dtype != BOOL.with_lanes(lanes):
         raise TypeMismatch(f"mask of an access to {buffer.name} is {mask.dtype} for {lanes} lanes")
     return lanes
-
-
-def _is_whole(value: object) -> bool:
-    """Whether a value does arithmetic with formulas itself, all its elements at once."""
-    return getattr(value, "takes_formulas", False)
 
 
 def _python_number(value: Any) -> Scalar:

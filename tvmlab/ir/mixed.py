@@ -25,3 +25,8 @@ def mixing(rule: Rule) -> Generator[None]:
         yield
     finally:
         RULE.reset(token)
+
+
+def is_whole(value: object) -> bool:
+    """Whether a value does arithmetic with formulas itself, all its elements at once."""
+    return getattr(value, "takes_formulas", False)

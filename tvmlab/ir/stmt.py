@@ -70,7 +70,8 @@ class Operand(Readable):
     """A part of a buffer that a call works on, and how.
 
     Once memory is flat the region is a range of elements, and `shape` and `strides` (in elements,
-    from the first of the range) say which of them belong to the part; before, both are empty.
+    from the first of the range) say which of them belong to the part; before, both are empty. A
+    part of no dimensions then has no shape, and one stride.
     """
 
     region: Region
@@ -81,7 +82,7 @@ class Operand(Readable):
     @property
     def sizes(self) -> tuple[Expr, ...]:
         """The shape of the part as the called code sees it."""
-        return self.shape or self.region.extents
+        return self.shape if self.shape or self.strides else self.region.extents
 
 
 @node

@@ -26,7 +26,7 @@ def _operand(operand: Operand) -> Iterator[str]:
     problem = region_problem(operand.region)
     if problem is not None:
         yield problem
-    if len(operand.shape) != len(operand.strides):
+    if len(operand.strides) != len(operand.shape) and (operand.shape or len(operand.strides) > 1):
         yield f"a part of {operand.region.buffer.name} has other sizes than strides"
     if not all(e.dtype.is_int and e.dtype.lanes == 1 for e in (*operand.shape, *operand.strides)):
         yield f"a part of {operand.region.buffer.name} has a size or stride that is no whole number"

@@ -100,7 +100,9 @@ def _flat_operand(operand: Operand, flat: Buffer, wanted: Alignments) -> Operand
     for extent, stride in zip(region.extents, strides, strict=True):
         span = span + (extent - 1) * stride
     first = _flat_index(region.mins, region.buffer, wanted)
-    return Operand(Region(flat, (first,), (span,)), operand.access, region.extents, strides)
+    # One element of no dimensions is told from a run of one by its stride.
+    steps = strides if region.extents else (const(1),)
+    return Operand(Region(flat, (first,), (span,)), operand.access, region.extents, steps)
 
 
 def _combine(op: Any, a: Expr, b: Expr) -> Expr:

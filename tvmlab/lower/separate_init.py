@@ -30,6 +30,8 @@ from tvmlab.ir import (
     Var,
     accessed_buffer,
     children,
+    conjunction,
+    conjuncts,
     const,
     is_const,
     make_block,
@@ -100,7 +102,7 @@ class _Separation:
         if not _starts_at_zero(block, zero, env) or _shares_buffers(block, loop):
             return None
         fresh = {lp.var: Var(f"{lp.var.name}_init") for lp in inner}
-        guard = simplify(substitute(block.predicate, zero), env)
+        guard = simplify(substitute(_own_condition(block, reduced, spatial), zero), env)
         if guard is FALSE:
             return None
         nest: Stmt = self._init_block(block, substitute(guard, fresh), fresh)
@@ -135,6 +137,14 @@ def _candidates(stmt: For, loops: tuple[For, ...]) -> list[_Candidate]:
         elif isinstance(member, For):
             found += _candidates(member, (*loops, member))
     return found
+
+
+def _own_condition(block: Block, reduced: set[Var], spatial: set[Var]) -> Expr:
+    """The part of the condition that is not about which rounds there are: a sum of none starts."""
+    rest = [
+        c for c in conjuncts(block.predicate) if not uses_var(c, reduced) or uses_var(c, spatial)
+    ]
+    return conjunction(rest)
 
 
 def _bound_by(block: Block, kind: str) -> set[Var]:

@@ -114,7 +114,7 @@ class Part:
                 raise Fault("out-of-bounds", text, self.outer.buffer, tuple(index))
         strides = [s() for s in self._strides] or _row_major(dims)
         offsets = np.full((), self._first(), np.int64)
-        for size, stride in zip(self._sizes, strides, strict=True):
+        for size, stride in zip(self._sizes, strides, strict=False):
             offsets = offsets[..., None] + np.arange(size(), dtype=np.int64) * stride
         return self._checked(offsets.reshape(-1))
 

@@ -25,7 +25,8 @@ def interpret(program: Program, arguments: Sequence[Argument]) -> None:
     by zero, block iterations outside their domain, and races between iterations of a parallel or
     vectorized loop.
 
-    The init of a block runs in the iterations whose reduction variables are all 0. For the check of
+    The init of a block runs in the iterations whose reduction variables are all 0; if the reduction
+    has no iterations at all, once for each element. For the check of
     races, an intermediate of the program (`Program.allocs`) that is used only inside a concurrent
     loop counts as private to its iterations, as lowering makes it: there, only reading what another
     iteration wrote is a race.

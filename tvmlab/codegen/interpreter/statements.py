@@ -31,6 +31,7 @@ from tvmlab.ir import (
 )
 
 from .calls import compile_call
+from .empty_sums import inits_below
 from .expressions import ExprCompiler
 from .failure import Fault
 from .launch import Kernel
@@ -178,9 +179,12 @@ class StmtCompiler:
         body = self.stmt(s.body)
         if concurrent is not None:
             self.exprs.concurrent.pop()
+        start_values = inits_below(self, s)
 
         def run() -> None:
             count = extent()
+            if count == 0 and start_values is not None:
+                start_values()
             if count < 0:
                 fault = Fault("negative-extent", f"a loop has the extent {count}")
                 fault.at(s)

@@ -34,7 +34,7 @@ def env_threads(program: Program, loop: Var, thread: str) -> Applied:
 
     The threads of a group then do the iterations of the loop together, step by step.
 
-    Before, with the steps of a scan::
+    Before::
 
         for t in range(7):
             for i in thread(64, "threadIdx.x"):
