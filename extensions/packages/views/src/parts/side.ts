@@ -10,7 +10,13 @@ import { verdictCard } from './verdict';
 export class Side extends Part<IViewState> {
   constructor() {
     super(h('section', { class: 'tvmlab-side', 'aria-label': 'Selected line' }));
-    this.element.append(this._about, this.form.element, this._refusal, this._actions.element);
+    this.element.append(
+      this._heading,
+      this.form.element,
+      this._refusal,
+      this._about,
+      this._actions.element
+    );
   }
 
   readonly form = new Form();
@@ -27,7 +33,8 @@ export class Side extends Part<IViewState> {
 
   protected draw({ session, selected, details, refusal }: IViewState): void {
     const row = rowOf(session, selected);
-    this._about.replaceChildren(...(row === null ? [hint()] : about(row, details)));
+    this._heading.replaceChildren(...(row === null ? [hint()] : [heading(row)]));
+    this._about.replaceChildren(...(row === null || details === null ? [] : about(details)));
     this._refusal.replaceChildren(
       ...(refusal === null ? [] : [verdictCard(refusal.title, refusal.verdict)])
     );
@@ -38,6 +45,7 @@ export class Side extends Part<IViewState> {
   }
 
   private _shown: string | null = null;
+  private readonly _heading = h('div');
   private readonly _about = h('div');
   private readonly _refusal = h('div');
   private readonly _actions = new ActionList();
@@ -107,19 +115,18 @@ function hint(): HTMLElement {
   );
 }
 
-function about(row: Row, details: Details | null): HTMLElement[] {
+function heading(row: Row): HTMLElement {
   const kind = row.type === 'loop' && row.reduction ? `${row.kind} · reduction` : row.kind;
   const size = row.extent === null ? '' : ` · ${row.extent}`;
-  const heading = h('h4', {}, row.name, h('span', { class: 'tvmlab-pill' }, `${kind}${size}`));
-  if (details === null) {
-    return [heading];
-  }
+  return h('h4', {}, row.name, h('span', { class: 'tvmlab-pill' }, `${kind}${size}`));
+}
+
+function about(details: Details): HTMLElement[] {
   const facts = details.facts.flatMap(({ label, value }) => [
     h('dt', {}, label),
     h('dd', {}, value)
   ]);
   return [
-    heading,
     ...(details.sentence === '' ? [] : [h('p', { class: 'tvmlab-why' }, details.sentence)]),
     ...(facts.length === 0 ? [] : [h('dl', { class: 'tvmlab-facts' }, ...facts)])
   ];
