@@ -309,3 +309,10 @@ def test_threads_do_not_change_after_a_block() -> None:
     with num_threads(before + 1):
         assert get_num_threads() == before + 1
     assert get_num_threads() == before
+
+
+def test_a_loop_may_be_named_like_a_number() -> None:
+    b, i = buffer("B", 5), Var("0")
+    got = np.zeros(5, np.float32)
+    run_program(Program("f", (b,), For(i, const(5), Store(b, (i,), const(2.0)))), got)
+    np.testing.assert_array_equal(got, 2)

@@ -359,6 +359,24 @@ def test_refusal(run: Callable[[], object], rule: str, text: str) -> None:
     assert text in str(caught.value)
 
 
+def test_a_sum_that_nobody_reads_is_no_reason_to_race() -> None:
+    program = parse("""
+def f(A: int64[4], C: int64[1]):
+    T = alloc(int64[3])
+    for r in range(4):
+        for i in range(3):
+            with block("T", vi=spatial(3, i), vr=reduce(4, r)):
+                with init():
+                    T[vi] = 0
+                T[vi] = T[vi] + A[vr]
+    with block("C"):
+        C[0] = A[0]
+""")
+    assert isinstance(program, Program)
+    sch = Schedule(program)
+    assert sch.check("parallel", sch.loops("T")[0]).rule == "parallel.reduction"
+
+
 OLD_VALUES = [
     """
 def f(A: int64[4, 5], C: int64[4]):

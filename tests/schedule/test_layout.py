@@ -153,6 +153,18 @@ def test_padding_without_a_value_cannot_be_copied() -> None:
             step()
 
 
+def test_a_copy_inside_a_loop_takes_only_what_its_iteration_wrote() -> None:
+    """Iteration i writes B[i // 4, i % 4] to B[(i + 2) // 4, (i + 2) % 4]: no box of B."""
+    a = te.placeholder((10,), name="A")
+    b = te.compute((8,), lambda i: a[i] + a[i + 2], name="B")
+    sch = Schedule(te.compute((6,), lambda i: b[i] - b[i + 2], name="C"))
+    sch.compute_at("B", sch.loops("C")[0])
+    sch.transform_layout("C", "B", lambda i: [i // 4, i % 4])
+    with pytest.raises(RefusedError) as refused:
+        sch.cache_read("C", "B", "local")
+    assert refused.value.verdict.rule == "cache_read.uncovered"
+
+
 def test_menu_offers_tiles_of_intermediates() -> None:
     offers = [a for a in Schedule(chain()).actions("B") if a.primitive == "transform_layout"]
     assert [str(a.args["mapping"]) for a in offers] == ["lambda i0, i1: [i0, i1 // 4, i1 % 4]"]

@@ -114,10 +114,11 @@ class _Asked:
     def require_distinct_stores(self, block: Block) -> None:
         """The structural rule for one block of a nest in which values do not cross iterations."""
         loop, written = self.loop, [s.buffer for s in final_stores(block)]
-        if self.private_copies and all(is_private(self.index, b, loop) for b in written):
-            return
+        # Also if nobody reads the result: copies would go on from values that they do not have.
         if loop.var in binding_vars(block, "reduce"):
             raise self._race(block, self._reduction_witness(block))
+        if self.private_copies and all(is_private(self.index, b, loop) for b in written):
+            return
         if loop.var not in binding_vars(block, "spatial"):
             raise refuse(
                 f"{self.primitive}.same-element",

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tvmlab.arith import Bounds, Interval, bound_of, linear_form, prove, relax, simplify
+from tvmlab.arith.polyhedral import Access, BeyondBudgetError, missing_element
 from tvmlab.ir import (
     Block,
     Buffer,
@@ -28,12 +29,16 @@ from tvmlab.ir import (
     is_const,
     shares,
     structural_equal,
+    substitute,
+    walk,
 )
 
+from .assumptions import size_facts
+from .block_accesses import BlockAccess, block_accesses
 from .index import ProgramIndex, accesses
 from .kinds import shifted_iters
 from .legality import vars_of
-from .regions import Touch, touches_in_loops
+from .regions import Touch, touches, touches_in_loops
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,7 +238,7 @@ def same_size(a: Expr | None, b: Expr) -> bool:
 
 def _loop_name(it: IterVar) -> str:
     name = it.var.name
-    return name[1:] if name.startswith("v") and len(name) > 1 else name
+    return name[1:] if name.startswith("v") and name[1:].isidentifier() else name
 
 
 def covers(index: ProgramIndex, producer: Block, consumer: Block, buffer: Buffer) -> bool:
@@ -252,6 +257,10 @@ def _covers(index: ProgramIndex, producer: Block, consumer: Block, buffer: Buffe
         return True
     if not _runs_whenever(index, producer, consumer, shared):
         return False
+    if not _exactly(producer, buffer) and not _all_written(
+        index, producer, consumer, buffer, scope
+    ):
+        return False
     env = index.bounds_around(scope).bind_loop(scope.var, scope.extent)
     # Virtual threads run one after another as far as their meaning goes.
     written = touched_window(index, [producer], buffer, Store, scope, virtual_runs=False)
@@ -259,6 +268,59 @@ def _covers(index: ProgramIndex, producer: Block, consumer: Block, buffer: Buffe
     return all(
         _holds(r, w, size, env) for r, w, size in zip(read, written, buffer.shape, strict=True)
     )
+
+
+def _exactly(producer: Block, buffer: Buffer) -> bool:
+    """Whether a block surely writes all of the box that it writes in."""
+    own = [t for t in touches(producer.body) if t.writes and t.buffer is buffer]
+    return any(shifted_iters(t.mins) is not None and not t.conditions for t in own)
+
+
+def _all_written(
+    index: ProgramIndex, producer: Block, consumer: Block, buffer: Buffer, scope: For
+) -> bool:
+    """Whether, element by element, a consumer reads what is written while shared loops stand."""
+    fixed = fixed_vars(index, scope, buffer, virtual_runs=False)
+    ranges = [c for v in fixed for c in (v >= 0, v < index.loops[v].extent)]
+    facts = (*size_facts(index.program), *ranges)
+    writes = [_standing(a, fixed) for a in block_accesses(index, producer) if a.writes]
+    reads = [_standing(a, fixed) for a in block_accesses(index, consumer) if not a.writes]
+    own = [w for w in writes if w.buffer is buffer]
+    open_reads = [r for r in reads if r.buffer is buffer and not any(_alike(r, w) for w in own)]
+    try:
+        return all(missing_element(r, own, facts) is None for r in open_reads)
+    except BeyondBudgetError:
+        return False
+
+
+def _alike(read: Access, write: Access) -> bool:
+    """Whether a write is, but for the names of loops, the read."""
+    running, writing = dict(read.loops), dict(write.loops)
+    names = [list(dict.fromkeys(v for i in a.indices for v in walk(i) if v in loops))
+             for a, loops in ((read, running), (write, writing))]  # fmt: skip
+    others = [extent for v, extent in write.loops if v not in names[1]]
+    if len(names[0]) != len(names[1]) or not all(const_int(extent) for extent in others):
+        return False
+    renamed: dict[Var, Expr] = {}
+    for new, old in zip(*names, strict=True):
+        assert isinstance(new, Var)
+        assert isinstance(old, Var)
+        if not same_size(running[new], writing[old]):
+            return False
+        renamed[old] = new
+    return all(
+        structural_equal(substitute(w, renamed), r)
+        for w, r in zip(write.indices, read.indices, strict=True)
+    ) and all(
+        any(structural_equal(substitute(c, renamed), d) for d in read.conditions)
+        for c in write.conditions
+    )
+
+
+def _standing(found: BlockAccess, fixed: Sequence[Var]) -> Access:
+    """The access in one iteration of loops that stand still."""
+    loops = tuple((v, extent) for v, extent in found.access.loops if v not in fixed)
+    return replace(found.access, loops=loops)
 
 
 def _runs_whenever(

@@ -40,6 +40,8 @@ class FunctionText:
     def fresh(self, wish: str) -> str:
         """A local name not used before, without its sign."""
         base = _NOT_NAME.sub("_", wish)
+        if base[:1].isdigit():
+            base = f"v{base}"  # LLVM takes names that begin so for its own numbers
         number = self._taken.get(base, 0)
         name = base if number == 0 else f"{base}.{number}"
         while name in self._taken:
@@ -150,6 +152,8 @@ class ModuleText:
     def unique(self, wish: str) -> str:
         """A function name not given out before, without its sign."""
         base = _NOT_NAME.sub("_", wish)
+        if base[:1].isdigit():
+            base = f"v{base}"  # LLVM takes names that begin so for its own numbers
         number = self._names.get(base, 0)
         self._names[base] = number + 1
         return base if number == 0 else f"{base}.{number}"
