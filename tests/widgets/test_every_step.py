@@ -41,6 +41,14 @@ def _bound() -> Schedule:
     return sch
 
 
+def _inner_threads() -> Schedule:
+    """Threads that each iteration of a loop starts anew."""
+    a = te.placeholder((4, 8), name="A")
+    sch = Schedule(te.compute((4, 8), lambda i, j: a[i, j] + 1.0, name="B"))
+    sch.bind(sch.loops("B")[1], "threadIdx.x")
+    return sch
+
+
 def _vectors() -> Schedule:
     """Sums of eight numbers, for which an instruction is declared."""
     x, y = te.placeholder((8,), name="x"), te.placeholder((8,), name="y")
@@ -54,7 +62,7 @@ def _vectors() -> Schedule:
     return Schedule(te.compute((4, 8), lambda i, j: a[i, j] + b[i, j], name="C"))
 
 
-MAKERS = (tiled_schedule, _stencil, _noted, _bound, _vectors)
+MAKERS = (tiled_schedule, _stencil, _noted, _bound, _inner_threads, _vectors)
 
 
 class Desk:

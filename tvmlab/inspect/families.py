@@ -5,7 +5,7 @@ from __future__ import annotations
 FAMILIES: dict[str, tuple[str, ...]] = {
     "shape of the loops": ("split", "tile", "fuse", "reorder", "skew", "peel", "partition"),
     "how it runs": (
-        "vectorize", "unroll", "parallel", "bind", "serial", "software_pipeline",
+        "vectorize", "unroll", "parallel", "bind", "env_threads", "serial", "software_pipeline",
     ),
     "where it is computed": (
         "compute_at", "reverse_compute_at", "compute_root", "compute_inline",
