@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from .history import HistoryReport
 from .nest import NestReport, Row
-from .wording import percent, plural, size, times
+from .wording import percent, plural, size
 
 LETTERS = {
     "serial": "S",
@@ -85,11 +85,6 @@ def table(rows: Sequence[Sequence[str]]) -> str:
         "  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip()
         for row in rows
     )
-
-
-def speedup_words(ratio: float) -> str:
-    """How one time compares with another, such as `6.3× as fast`."""
-    return f"{times(ratio)} as fast"
 
 
 def _bar(row: Row) -> str:

@@ -1,6 +1,7 @@
 """The loop-program representation: immutable expressions, statements, buffers, programs."""
 
 from .buffer import Region
+from .conditions import conjunction, conjuncts, eq, ne, upper_limit
 from .expr import (
     FALSE,
     SCOPES,
@@ -30,18 +31,14 @@ from .expr import (
     binary,
     cast,
     compare,
-    conjunction,
-    conjuncts,
     const,
     const_int,
-    eq,
     fold_compare,
     is_const,
     is_scope,
     logic,
     maximum,
     minimum,
-    ne,
     wrap_int,
 )
 from .kernel import kernel
@@ -99,6 +96,7 @@ from .threads import (
 )
 from .traverse import (
     Node,
+    block_names,
     child_fields,
     children,
     free_vars,
@@ -180,6 +178,7 @@ __all__ = [
     "accessed_buffer",
     "as_expr",
     "binary",
+    "block_names",
     "cast",
     "child_fields",
     "child_stmts",
@@ -229,6 +228,7 @@ __all__ = [
     "to_text",
     "touched_buffers",
     "transform",
+    "upper_limit",
     "uses_var",
     "verify",
     "violations",

@@ -150,7 +150,7 @@ class Expr(Readable):
 
     def equal(self, other: ExprLike) -> Expr:
         """The condition that both are equal; `==` compares the objects."""
-        return eq(self, other)
+        return compare("eq", self, other)
 
     def __bool__(self) -> bool:
         raise TypeMismatch(
@@ -439,16 +439,6 @@ def compare(op: CompareOp, a: ExprLike, b: ExprLike) -> Expr:
     return Compare(op, x, y)
 
 
-def eq(a: ExprLike, b: ExprLike) -> Expr:
-    """`a` equals `b`, as a node."""
-    return compare("eq", a, b)
-
-
-def ne(a: ExprLike, b: ExprLike) -> Expr:
-    """`a` differs from `b`, as a node."""
-    return compare("ne", a, b)
-
-
 def logic(op: LogicOp, a: ExprLike, b: ExprLike) -> Expr:
     """`and` / `or` of two conditions; a literal side decides at once."""
     x, y = as_expr(a), as_expr(b)
@@ -456,21 +446,6 @@ def logic(op: LogicOp, a: ExprLike, b: ExprLike) -> Expr:
         if isinstance(this, Const):
             return this if bool(this.value) == (op == "or") else that
     return Logic(op, x, y)
-
-
-def conjunction(conditions: tuple[Expr, ...] | list[Expr]) -> Expr:
-    """All conditions at once; TRUE for none."""
-    result: Expr = TRUE
-    for condition in conditions:
-        result = logic("and", result, condition)
-    return result
-
-
-def conjuncts(condition: Expr) -> list[Expr]:
-    """The conditions that an `and` tree joins; none for TRUE."""
-    if isinstance(condition, Logic) and condition.op == "and":
-        return conjuncts(condition.a) + conjuncts(condition.b)
-    return [] if is_const(condition, True) else [condition]
 
 
 def minimum(a: ExprLike, b: ExprLike) -> Expr:

@@ -134,6 +134,11 @@ def walk(node: Node) -> Iterator[Node]:
                 stack.append(value)
 
 
+def block_names(tree: Node) -> list[str]:
+    """Names of the blocks of a tree, in order."""
+    return [node.symbol.name for node in walk(tree) if isinstance(node, Block)]
+
+
 def post_order(e: Expr) -> Iterator[Expr]:
     """Each node of a formula once, children first, in order."""
     done: set[int] = set()

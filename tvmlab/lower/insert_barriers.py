@@ -31,6 +31,7 @@ from tvmlab.ir import (
     Seq,
     Stmt,
     Var,
+    block_names,
     const,
     const_int,
     eq,
@@ -176,7 +177,7 @@ class _Insertion:
         threads = {lp.var for lp in self.group}
         for loop in around:
             if uses_var(loop.extent, threads):
-                names = [b.symbol.name for b in walk(stmt) if isinstance(b, Block)]
+                names = block_names(stmt)
                 raise UserError(
                     f"threads would have to wait for each other before {', '.join(names)}, inside "
                     f"the loop {loop.var.name} that not all threads run equally often",

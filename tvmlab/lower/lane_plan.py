@@ -18,8 +18,8 @@ from tvmlab.ir import (
     conjunction,
     conjuncts,
     const,
-    const_int,
     substitute,
+    upper_limit,
     uses_var,
 )
 
@@ -48,22 +48,12 @@ def cut_extent(var: Var, body: Stmt, extent: int) -> tuple[Stmt, int]:
         return body, extent
     kept: list[Expr] = []
     for condition in conjuncts(body.cond):
-        limit = _limit(condition, var)
+        limit = upper_limit(condition, var)
         if limit is None:
             kept.append(condition)
         else:
             extent = max(min(extent, limit), 0)
     return (If(conjunction(kept), body.then) if kept else body.then), extent
-
-
-def _limit(condition: Expr, var: Var) -> int | None:
-    """The n of `var < n` or `var <= n - 1`."""
-    if not isinstance(condition, Compare) or condition.a is not var:
-        return None
-    limit = const_int(condition.b)
-    if limit is None or condition.op not in ("lt", "le"):
-        return None
-    return limit if condition.op == "lt" else limit + 1
 
 
 def any_lane_condition(condition: Expr, var: Var, extent: int) -> Expr | None:

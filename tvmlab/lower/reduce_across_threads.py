@@ -35,6 +35,7 @@ from tvmlab.ir import (
     Stmt,
     Store,
     Var,
+    block_names,
     conjunction,
     conjuncts,
     const,
@@ -63,7 +64,7 @@ from .kernels import map_kernels, thread_loops_on_top
 
 def reduce_across_threads(program: Program) -> Program:
     """Replace reductions over thread loops; expects blocks, and thread loops on top of kernels."""
-    names = Namer(p.block.name for p in placed_blocks(program.body))
+    names = Namer(block_names(program.body))
 
     def change(root: For) -> Stmt:
         group = thread_loops_on_top(root)[1]

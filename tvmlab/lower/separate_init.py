@@ -29,6 +29,7 @@ from tvmlab.ir import (
     Stmt,
     Var,
     accessed_buffer,
+    block_names,
     children,
     conjunction,
     conjuncts,
@@ -48,8 +49,8 @@ from tvmlab.support import Namer
 
 def separate_init(program: Program) -> Program:
     """Move each block's init into a block of its own before the outermost reduction loop."""
-    symbols = [n.symbol.name for n in walk(program.body) if isinstance(n, Block)]
-    return with_body(program, _Separation(Namer(symbols)).visit(program.body, ()))
+    names = Namer(block_names(program.body))
+    return with_body(program, _Separation(names).visit(program.body, ()))
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,7 @@ from tvmlab.ir import (
     Stmt,
     Store,
     Var,
+    block_names,
     conjunction,
     const,
     free_vars,
@@ -52,8 +53,7 @@ from .notes import PARTIAL, with_note
 
 def with_blocks(program: Program) -> Program:
     """The program with its bare statements in blocks; itself if there are none."""
-    taken = [n.symbol.name for n in walk(program.body) if isinstance(n, Block)]
-    body = _Wrapper(Namer(taken)).visit(program.body, _Around())
+    body = _Wrapper(Namer(block_names(program.body))).visit(program.body, _Around())
     return program if body is program.body else replace(program, body=body)
 
 

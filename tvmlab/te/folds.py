@@ -7,7 +7,8 @@ those: `te.max(a, b)` is the larger one. The names shadow Python's on purpose in
 
 from __future__ import annotations
 
-from typing import Any, overload
+from collections.abc import Callable
+from typing import Any, Protocol, overload
 
 from tvmlab.ir import Expr, ExprLike, conjunction, const, logic
 from tvmlab.support import TypeMismatch
@@ -15,110 +16,54 @@ from tvmlab.support import TypeMismatch
 from .reduction import ALL, ANY, ARGMAX, ARGMIN, MAX, MIN, PROD, SUM, Axes, Several, reduce_with
 
 
-@overload
-def sum(
-    value: ExprLike,
-    *more: Any,
-    axis: Axes | None = None,
-    where: Expr | None = None,
-    init: ExprLike | None = None,
-) -> Expr: ...
-@overload
-def sum(
-    value: Several,
-    *more: Any,
-    axis: Axes | None = None,
-    where: Expr | None = None,
-    init: Several | None = None,
-) -> tuple[Expr, ...]: ...
-def sum(
-    value: ExprLike | Several,
-    *more: Any,
-    axis: Axes | None = None,
-    where: Expr | None = None,
-    init: Any = None,
-) -> Any:
+class Fold(Protocol):
+    """A reduction by name: of one value, or of several together."""
+
+    @overload
+    def __call__(
+        self,
+        value: ExprLike,
+        *more: Any,
+        axis: Axes | None = None,
+        where: Expr | None = None,
+        init: ExprLike | None = None,
+    ) -> Expr: ...
+    @overload
+    def __call__(
+        self,
+        value: Several,
+        *more: Any,
+        axis: Axes | None = None,
+        where: Expr | None = None,
+        init: Several | None = None,
+    ) -> tuple[Expr, ...]: ...
+
+
+def _fold(function: Callable[..., Any]) -> Fold:
+    """Give a function the types of a `Fold`."""
+    return function
+
+
+@_fold
+def sum(value: Any, *more: Any, axis: Any = None, where: Any = None, init: Any = None) -> Any:
     """Sum over reduction axes, of the points where `where` holds, starting from `init`."""
     return SUM(value, *more, axis=axis, where=where, init=init)
 
 
-@overload
-def prod(
-    value: ExprLike,
-    *more: Any,
-    axis: Axes | None = None,
-    where: Expr | None = None,
-    init: ExprLike | None = None,
-) -> Expr: ...
-@overload
-def prod(
-    value: Several,
-    *more: Any,
-    axis: Axes | None = None,
-    where: Expr | None = None,
-    init: Several | None = None,
-) -> tuple[Expr, ...]: ...
-def prod(
-    value: ExprLike | Several,
-    *more: Any,
-    axis: Axes | None = None,
-    where: Expr | None = None,
-    init: Any = None,
-) -> Any:
+@_fold
+def prod(value: Any, *more: Any, axis: Any = None, where: Any = None, init: Any = None) -> Any:
     """Product over reduction axes."""
     return PROD(value, *more, axis=axis, where=where, init=init)
 
 
-@overload
-def min(
-    value: ExprLike,
-    *more: Any,
-    axis: Axes | None = None,
-    where: Expr | None = None,
-    init: ExprLike | None = None,
-) -> Expr: ...
-@overload
-def min(
-    value: Several,
-    *more: Any,
-    axis: Axes | None = None,
-    where: Expr | None = None,
-    init: Several | None = None,
-) -> tuple[Expr, ...]: ...
-def min(
-    value: ExprLike | Several,
-    *more: Any,
-    axis: Axes | None = None,
-    where: Expr | None = None,
-    init: Any = None,
-) -> Any:
+@_fold
+def min(value: Any, *more: Any, axis: Any = None, where: Any = None, init: Any = None) -> Any:
     """Smallest value over reduction axes, or of several values."""
     return MIN(value, *more, axis=axis, where=where, init=init)
 
 
-@overload
-def max(
-    value: ExprLike,
-    *more: Any,
-    axis: Axes | None = None,
-    where: Expr | None = None,
-    init: ExprLike | None = None,
-) -> Expr: ...
-@overload
-def max(
-    value: Several,
-    *more: Any,
-    axis: Axes | None = None,
-    where: Expr | None = None,
-    init: Several | None = None,
-) -> tuple[Expr, ...]: ...
-def max(
-    value: ExprLike | Several,
-    *more: Any,
-    axis: Axes | None = None,
-    where: Expr | None = None,
-    init: Any = None,
-) -> Any:
+@_fold
+def max(value: Any, *more: Any, axis: Any = None, where: Any = None, init: Any = None) -> Any:
     """Largest value over reduction axes, or of several values."""
     return MAX(value, *more, axis=axis, where=where, init=init)
 

@@ -180,25 +180,23 @@ def _float_value(op: str, x: ExprLike) -> Expr:
     return _exprs(op, (x,))[0]
 
 
+def _rounded(op: str, x: ExprLike) -> Expr:
+    return x if isinstance(x, Expr) and x.dtype.is_int else _float_call(op, x)
+
+
 def floor(x: ExprLike) -> Expr:
     """Largest whole number not above x, as a float; an integer stays itself."""
-    if isinstance(x, Expr) and x.dtype.is_int:
-        return x
-    return _float_call("floor", x)
+    return _rounded("floor", x)
 
 
 def ceil(x: ExprLike) -> Expr:
     """Smallest whole number not below x, as a float; an integer stays itself."""
-    if isinstance(x, Expr) and x.dtype.is_int:
-        return x
-    return _float_call("ceil", x)
+    return _rounded("ceil", x)
 
 
 def trunc(x: ExprLike) -> Expr:
     """X without its fraction, as a float; an integer stays itself."""
-    if isinstance(x, Expr) and x.dtype.is_int:
-        return x
-    return _float_call("trunc", x)
+    return _rounded("trunc", x)
 
 
 def round(x: ExprLike) -> Expr:
@@ -206,16 +204,12 @@ def round(x: ExprLike) -> Expr:
 
     NumPy rounds a half to even, as `nearbyint` does.
     """
-    if isinstance(x, Expr) and x.dtype.is_int:
-        return x
-    return _float_call("round", x)
+    return _rounded("round", x)
 
 
 def nearbyint(x: ExprLike) -> Expr:
     """Nearest whole number, a half to even as NumPy does, as a float; an integer stays itself."""
-    if isinstance(x, Expr) and x.dtype.is_int:
-        return x
-    return _float_call("nearbyint", x)
+    return _rounded("nearbyint", x)
 
 
 def atan2(y: ExprLike, x: ExprLike) -> Expr:

@@ -114,10 +114,6 @@ class FunctionText:
         lines = [*heads, "start:", *self._lines, *tail, *oom]
         return f"{self.header} {{\nentry:\n" + "\n".join(lines) + "\n}\n"
 
-    @property
-    def uses_heap(self) -> bool:
-        return bool(self._heap)
-
     def _entry(self) -> tuple[list[str], list[str]]:
         """The entry block, and the block for the case that memory ran out."""
         if not self._heap:

@@ -14,7 +14,6 @@ from tvmlab.arith import Bounds, bound_of, linear_form, prove, simplify
 from tvmlab.ir import (
     Block,
     BlockSymbol,
-    Compare,
     Expr,
     For,
     IterVar,
@@ -31,6 +30,7 @@ from tvmlab.ir import (
     make_block,
     seq,
     substitute,
+    upper_limit,
 )
 from tvmlab.schedule.index import ProgramIndex, blocks_in, index_of
 from tvmlab.schedule.legality import vars_of
@@ -233,14 +233,9 @@ def _limit(block: Block, var: Var) -> int | None:
 
 
 def _below(condition: Expr, var: Var) -> int | None:
-    """The n of a condition `var < n` or `var <= n - 1`."""
-    if not isinstance(condition, Compare) or condition.a is not var:
-        return None
-    bound = const_int(condition.b)
-    if bound is None or condition.op not in ("lt", "le"):
-        return None
-    limit = bound if condition.op == "lt" else bound + 1
-    return limit if limit > 0 else None
+    """The number that a condition says the variable is below, if some number is."""
+    limit = upper_limit(condition, var)
+    return limit if limit is not None and limit > 0 else None
 
 
 def _without_limit(stmt: Stmt, var: Var) -> Stmt:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from tvmlab import topi as _topi
@@ -25,43 +26,23 @@ flatten, relu, leaky_relu = map(returns_old, (_topi.flatten, _topi.relu, _topi.l
 softmax, log_softmax = map(returns_old, (_topi.softmax, _topi.log_softmax))
 
 
-@returns_old
-def conv2d_nchw(
-    Input: Tensor,
-    Filter: Tensor,
-    stride: Any,
-    padding: Any,
-    dilation: Any = 1,
-    out_dtype: Any = None,
-) -> Tensor:
-    """A convolution of NCHW data with OIHW filters."""
-    return _topi.conv2d(Input, Filter, stride, padding, dilation, "NCHW", out_dtype)
+def _conv2d(layout: str) -> Callable[..., Tensor]:
+    """A convolution of data in this layout; filters are OIHW for NCHW, and HWIO otherwise."""
+
+    def conv2d(
+        Input: Tensor,
+        Filter: Tensor,
+        stride: Any,
+        padding: Any,
+        dilation: Any = 1,
+        out_dtype: Any = None,
+    ) -> Tensor:
+        return _topi.conv2d(Input, Filter, stride, padding, dilation, layout, out_dtype)
+
+    return returns_old(conv2d)
 
 
-@returns_old
-def conv2d_nhwc(
-    Input: Tensor,
-    Filter: Tensor,
-    stride: Any,
-    padding: Any,
-    dilation: Any = 1,
-    out_dtype: Any = None,
-) -> Tensor:
-    """A convolution of NHWC data with HWIO filters."""
-    return _topi.conv2d(Input, Filter, stride, padding, dilation, "NHWC", out_dtype)
-
-
-@returns_old
-def conv2d_hwcn(
-    Input: Tensor,
-    Filter: Tensor,
-    stride: Any,
-    padding: Any,
-    dilation: Any = 1,
-    out_dtype: Any = None,
-) -> Tensor:
-    """A convolution of HWCN data with HWIO filters."""
-    return _topi.conv2d(Input, Filter, stride, padding, dilation, "HWCN", out_dtype)
+conv2d_nchw, conv2d_nhwc, conv2d_hwcn = map(_conv2d, ("NCHW", "NHWC", "HWCN"))
 
 
 @returns_old
