@@ -4,7 +4,7 @@ Stands on `ir` alone. Everything is a function of an expression and a `Bounds` e
 here knows of schedules.
 """
 
-from .apart import agreeing_pairs
+from .agreeing_pairs import agreeing_pairs
 from .bounds import Bounds, bound_of, linear_form, modular_of
 from .index_map import (
     AXIS_SEPARATOR,
@@ -23,7 +23,7 @@ from .modular import Modular
 from .relax import SymbolicRange, relax
 from .simplify import prove, simplify
 from .simplify_stmt import simplify_stmt
-from .turning import negative_when_true, turning_points, without
+from .turning_points import negative_when_true, turning_points, without
 
 __all__ = [
     "AXIS_SEPARATOR",
