@@ -194,6 +194,17 @@ def test_formulas_meet_whole_tensors() -> None:
     np.testing.assert_array_equal(out.numpy(), b[0, 0] - b)
 
 
+def test_c_functions_in_formulas() -> None:
+    A = te.placeholder((6,), name="A", dtype="float64")  # noqa: N806
+    B = te.compute((6,), lambda i: tvm.tir.call_pure_extern("float64", "cbrt", A[i]))  # noqa: N806
+    C = te.compute((6,), lambda i: tvm.tir.call_extern("float64", "cbrt", B[i]) + 1)  # noqa: N806
+    f = tvm.build(te.create_schedule(C.op), [A, C])
+    a = np.arange(6, dtype="float64")
+    out = tvm.nd.array(np.zeros(6))
+    f(tvm.nd.array(a), out)
+    np.testing.assert_allclose(out.numpy(), np.cbrt(np.cbrt(a)) + 1)
+
+
 def test_attributes_of_operations() -> None:
     A = te.placeholder((4,), name="A")  # noqa: N806
     B = te.compute((4,), lambda i: A[i], attrs={"n": 1, "way": "up", "all": [2, 3]})  # noqa: N806

@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tvmlab.ir import (
-    CALLS,
     Binary,
     Call,
     Cast,
@@ -25,6 +24,7 @@ from tvmlab.ir import (
     Not,
     Select,
     Var,
+    call_info,
 )
 from tvmlab.support import DType
 
@@ -77,7 +77,7 @@ def _value(e: Expr, visit: Callable[[Expr], Samples], points: Mapping[Var, Sampl
         case Cast():
             return visit(e.value).astype(kind)
         case Call():
-            return np.asarray(CALLS[e.op].meaning(*(visit(a) for a in e.args))).astype(kind)
+            return np.asarray(call_info(e.op).meaning(*(visit(a) for a in e.args))).astype(kind)
         case _:
             raise KeyError(type(e).__name__)
 

@@ -26,7 +26,7 @@ from tvmlab.support import (
 
 from .folding import BinaryOp, CompareOp, Scalar, fold_compare, fold_int, wrap_int
 from .mixed import RULE, is_whole
-from .op_table import CALLS
+from .op_table import call_info
 
 LogicOp = Literal["and", "or"]
 Scope: TypeAlias = str
@@ -346,16 +346,16 @@ class Stride(Expr):
 
 @node
 class Call(Expr):
-    """A named function of the op table (`exp`, `sqrt`, `fma` ...) applied to values."""
+    """A function of the op table (`exp`, `fma` ...), or "symbol:NAME" of C, applied to values."""
 
     op: str
     args: tuple[Expr, ...]
     dtype: DType
 
     def __post_init__(self) -> None:
-        info = CALLS[self.op]
-        if len(self.args) != info.arity:
-            raise TypeMismatch(f"{self.op} takes {info.arity} argument(s), not {len(self.args)}")
+        arity = call_info(self.op).arity
+        if len(self.args) != arity and not (self.args and arity < 0):
+            raise TypeMismatch(f"{self.op} takes {abs(arity)} argument(s), not {len(self.args)}")
 
 
 @node

@@ -102,3 +102,25 @@ _ROWS: tuple[CallInfo, ...] = (
 )
 
 CALLS: dict[str, CallInfo] = {row.name: row for row in _ROWS}
+
+SYMBOL = "symbol:"
+"""Before the name of a C function that a `Call` may name too: it takes values and gives one, which
+depends on nothing else."""
+
+
+def call_info(op: str) -> CallInfo:
+    """The row of a function; for a C function one that says nothing of its arguments.
+
+    Raises
+    ------
+    KeyError
+        If there is no such function.
+    """
+    if op.startswith(SYMBOL) and op != SYMBOL:
+        return CallInfo(op, -1, _unknown, "any")
+    return CALLS[op]
+
+
+def _unknown(*args: Any) -> Any:
+    """The meaning of a C function, which only running it tells."""
+    raise KeyError(args)

@@ -35,7 +35,7 @@ from .expr import (
     const,
     const_int,
 )
-from .op_table import CALLS
+from .op_table import CALLS, SYMBOL
 from .parse_literal import has_point, is_untyped, kind_name, typed_literal
 from .parse_source import Source, near_miss
 from .structural import structural_equal
@@ -278,6 +278,8 @@ def _call(p: ExprParser, node: ast.Call, like: DType | None) -> Expr:
     name = node.func.id
     if name in CALLS:
         return _table_call(p, name, node, like)
+    if name == "symbol":
+        return _symbol(p, node)
     if any(keyword.arg is None for keyword in node.keywords) or node.keywords:
         p.source.fail(node, f"{name} takes no keyword arguments")
     if name in _BINARY_CALLS:
@@ -337,6 +339,20 @@ def _table_call(p: ExprParser, name: str, node: ast.Call, like: DType | None) ->
     first = p.expr(given[0], known[0].dtype if known else guide)
     args = (first, *(p.expr(a, info.argument_type(first.dtype)) for a in given[1:]))
     return Call(name, args, to or info.result_type(args[0].dtype))
+
+
+def _symbol(p: ExprParser, node: ast.Call) -> Expr:
+    """`symbol("name", x, y, dtype="float32")`: a C function of numbers."""
+    words = [k.value for k in node.keywords if k.arg == "dtype"]
+    texts = [w.value if isinstance(w, ast.Constant) else None for w in (*node.args[:1], *words)]
+    name, to = (*texts, None, None)[:2]
+    if (
+        len(node.keywords) != 1
+        or len(node.args) < 2
+        or not (isinstance(name, str) and isinstance(to, str) and name)
+    ):
+        p.source.fail(node, 'a C function is written symbol("name", x, dtype="float32")')
+    return Call(SYMBOL + name, tuple(p.expr(a) for a in node.args[1:]), DType.of(to))
 
 
 def _select(p: ExprParser, node: ast.Call, like: DType | None) -> Expr:

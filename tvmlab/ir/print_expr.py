@@ -35,7 +35,7 @@ from .expr import (
     is_const,
 )
 from .naming import Names
-from .op_table import CALLS
+from .op_table import CALLS, SYMBOL
 from .traverse import post_order
 from .type_table import TypeTable
 
@@ -175,6 +175,9 @@ def _stride(out: ExprPrinter, e: Stride) -> Piece:
 
 
 def _call(out: ExprPrinter, e: Call) -> Piece:
+    if e.op.startswith(SYMBOL):
+        name = e.op.removeprefix(SYMBOL)
+        return f'symbol("{name}", {out.joined(e.args)}, dtype="{e.dtype}")', ATOM
     usual = CALLS[e.op].result_type(e.args[0].dtype)
     extra = "" if e.dtype == usual else f', dtype="{e.dtype}"'
     return f"{e.op}({out.joined(e.args)}{extra})", ATOM

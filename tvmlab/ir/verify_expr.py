@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .expr import Binary, Broadcast, Call, Const, Ramp, Stride
-from .op_table import CALLS
+from .op_table import call_info
 from .traverse import Node
 
 _INT_ONLY = frozenset({"truncdiv", "truncmod", "bitand", "bitor", "bitxor", "shl", "shr"})
@@ -48,8 +48,8 @@ def _binary(node: Binary) -> Iterator[str]:
 
 
 def _call(node: Call) -> Iterator[str]:
-    first, info = node.args[0].dtype, CALLS[node.op]
-    if any(a.dtype != info.argument_type(first) for a in node.args[1:]):
+    first, info = node.args[0].dtype, call_info(node.op)
+    if info.arity >= 0 and any(a.dtype != info.argument_type(first) for a in node.args[1:]):
         yield f"the arguments of {node.op} have different types"
     if info.result != "any" and node.dtype != info.result_type(first):
         yield f"{node.op} of {first} cannot give {node.dtype}"

@@ -10,7 +10,7 @@ from .functions import find_function, packed_function, register_function
 from .kernel import Kernel
 from .pool import Chunking, get_num_threads, num_threads, set_num_threads, set_spin
 from .signature import BufferParam, Dim, Param, ScalarParam, Signature
-from .symbols import C_TYPES, call_symbol, find_symbol, load_library
+from .symbols import C_TYPES, call_symbol, find_symbol, load_library, value_of_symbol
 from .timing import Timing, measure, measure_loop
 
 __all__ = [
@@ -41,4 +41,5 @@ __all__ = [
     "register_function",
     "set_num_threads",
     "set_spin",
+    "value_of_symbol",
 ]

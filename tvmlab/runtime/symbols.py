@@ -7,7 +7,7 @@ buffer is handed over as a pointer to its first element, a scalar by value.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
@@ -67,6 +67,25 @@ def call_symbol(
     RuntimeFailure
         If there is no such function, or it cannot be given a value.
     """
+    _function(name, types, None, address)(*values)
+
+
+def value_of_symbol(
+    name: str, types: Sequence[DType], result: DType, address: int | None = None
+) -> Callable[..., Any]:
+    """A C function of numbers that gives a number.
+
+    Raises
+    ------
+    RuntimeFailure
+        If there is no such function, or it takes or gives no such value.
+    """
+    return _function(name, types, result, address)
+
+
+def _function(
+    name: str, types: Sequence[DType | None], result: DType | None, address: int | None
+) -> Callable[..., Any]:
     where = address or find_symbol(name)
     if where is None:
         raise RuntimeFailure(
@@ -74,7 +93,8 @@ def call_symbol(
             hint="load the library that has it by tvmlab.load_library, or link its code in",
         )
     kinds = [ctypes.c_void_p if t is None else _c_type(name, t) for t in types]
-    ctypes.CFUNCTYPE(None, *kinds)(where)(*values)
+    gives = None if result is None else _c_type(name, result)
+    return ctypes.CFUNCTYPE(gives, *kinds)(where)
 
 
 def _c_type(name: str, dtype: DType) -> Any:

@@ -28,7 +28,7 @@ from .axis import (
     thread_axis,
 )
 from .buffers import View, decl_buffer
-from .calls import call_extern, call_packed
+from .calls import call_extern, call_packed, call_pure_extern
 from .classic import (
     create_schedule,
     provide_schedules,
@@ -197,6 +197,7 @@ __all__ = [
     "bitwise_xor",
     "call_extern",
     "call_packed",
+    "call_pure_extern",
     "cast",
     "ceil",
     "ceildiv",

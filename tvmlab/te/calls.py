@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tvmlab.ir import Buffer, Invoke, Operand, as_expr
+from tvmlab.ir import SYMBOL, Buffer, Call, Expr, Invoke, Operand, as_expr
 from tvmlab.support import DType, UserError
 
 from .buffers import View, operand_of
@@ -28,6 +28,27 @@ def call_extern(dtype: DType | str, name: str, *args: Any) -> Invoke:
     """
     DType.of(dtype)
     return Invoke(f"symbol:{_checked(name)}", tuple(_argument(a) for a in args))
+
+
+def call_pure_extern(dtype: DType | str, name: str, *args: Any) -> Expr:
+    """The value of a C function of numbers, in a formula.
+
+    Parameters
+    ----------
+    dtype
+        What the function returns.
+    name
+        The function's name. Its value depends on nothing but the arguments, so that it may be
+        called more or less often than the formula says.
+    args
+        Numbers and formulas, passed by value.
+
+    Raises
+    ------
+    TypeMismatch
+        If there is no argument.
+    """
+    return Call(SYMBOL + _checked(name), tuple(as_expr(a) for a in args), DType.of(dtype))
 
 
 def call_packed(name: str, *args: Any) -> Invoke:

@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from tvmlab.codegen.llvm.link import imported_symbol
 from tvmlab.ir import (
+    SYMBOL,
     Binary,
     Broadcast,
     Buffer,
@@ -25,6 +27,7 @@ from tvmlab.ir import (
     Stride,
     Var,
 )
+from tvmlab.runtime import value_of_symbol
 
 from .addressing import lane_offsets, row_offsets, scalar_offset
 from .arithmetic import (
@@ -257,11 +260,27 @@ def _stride(c: ExprCompiler, e: Stride) -> Value:
 
 def _call(c: ExprCompiler, e: Call) -> Value:
     args = tuple(c.expr(a) for a in e.args)
+    if e.op.startswith(SYMBOL):
+        return _symbol(c, e, args)
     function = (scalar_call if e.dtype.lanes == 1 else vector_call)(e.op, e.dtype)
     if len(args) == 1:
         (only,) = args
         return lambda: function(only())
     return lambda: function(*[a() for a in args])
+
+
+def _symbol(c: ExprCompiler, e: Call, args: Sequence[Value]) -> Value:
+    """A C function; on vectors, one lane after the other."""
+    name, kind = e.op.removeprefix(SYMBOL), e.dtype.numpy
+    address = imported_symbol(c.imported_code, name)
+    types = [a.dtype.scalar for a in e.args]
+    call = value_of_symbol(name, types, e.dtype.scalar, address)
+    if e.dtype.lanes == 1:
+        plain = bool if e.dtype.is_bool else int if e.dtype.is_int else kind.type
+        return lambda: plain(call(*[a() for a in args]))
+    return lambda: np.array(
+        [call(*lane) for lane in zip(*[a().tolist() for a in args], strict=True)], kind
+    )
 
 
 def _ramp(c: ExprCompiler, e: Ramp) -> Value:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tvmlab.ir import Broadcast, Call, Const, Expr
+from tvmlab.ir import SYMBOL, Broadcast, Call, Const, Expr
 from tvmlab.support import DType, UnsupportedOp
 
 from .context import Context, emits
@@ -10,7 +10,7 @@ from .convert import narrow_float, widen_float
 from .faults import emit_outside
 from .integer_calls import on_integers, saturate
 from .math_functions import has_polynomial, write_function
-from .types import literal, llvm_type, suffix
+from .types import c_parameter, c_result, literal, llvm_type, suffix
 
 # Functions that every target has as an instruction or a cheap sequence.
 _INTRINSICS = {
@@ -25,6 +25,8 @@ LIBRARY = ("sin", "cos", "tan", "fmod", "fma", "round")
 def _call(ctx: Context, expr: Call) -> str:
     if expr.op == "outside":
         return emit_outside(ctx, expr)
+    if expr.op.startswith(SYMBOL):
+        return _symbol(ctx, expr)
     dtype = expr.args[0].dtype
     values = [ctx.expr(argument) for argument in expr.args]
     if expr.op.startswith("saturate_"):
@@ -43,6 +45,33 @@ def _call(ctx: Context, expr: Call) -> str:
     if expr.op == "pow" and (result := _small_power(ctx, values[0], expr.args[1], wide)):
         return narrow_float(ctx, result, wide, dtype)
     return narrow_float(ctx, _on_floats(ctx, expr.op, values, wide), wide, dtype)
+
+
+def _symbol(ctx: Context, expr: Call) -> str:
+    """A C function; of vectors, one lane after the other."""
+    name, one = expr.op.removeprefix(SYMBOL), expr.dtype.scalar
+    kinds = [c_parameter(name, a.dtype.scalar) for a in expr.args]
+    gives = llvm_type(one)
+    ctx.module.declare_text(name, f'declare {c_result(name, one)} @"{name}"({", ".join(kinds)})')
+    values = [ctx.expr(a) for a in expr.args]
+    if expr.dtype.lanes == 1:
+        return _call_symbol(ctx, name, gives, kinds, values)
+    result = "poison"
+    for lane in range(expr.dtype.lanes):
+        parts = [
+            ctx.fn.value(f"extractelement {llvm_type(a.dtype)} {value}, i64 {lane}")
+            for a, value in zip(expr.args, values, strict=True)
+        ]
+        value = _call_symbol(ctx, name, gives, kinds, parts)
+        result = ctx.fn.value(
+            f"insertelement {llvm_type(expr.dtype)} {result}, {gives} {value}, i64 {lane}"
+        )
+    return result
+
+
+def _call_symbol(ctx: Context, name: str, gives: str, kinds: list[str], values: list[str]) -> str:
+    operands = ", ".join(f"{k} {v}" for k, v in zip(kinds, values, strict=True))
+    return ctx.fn.value(f'call {gives} @"{name}"({operands})', "called")
 
 
 def _computed_in(dtype: DType) -> DType:

@@ -9,12 +9,12 @@ for each scalar its value.
 from __future__ import annotations
 
 from tvmlab.ir import Const, Expr, Invoke, Let, Operand, const_int
-from tvmlab.support import DType, InternalError, UnsupportedOp
+from tvmlab.support import InternalError, UnsupportedOp
 
 from .builder import FunctionText
 from .context import Context, runs
 from .memory import element_pointer
-from .types import llvm_type
+from .types import c_parameter, llvm_type
 
 PACKED_ENTRY = "tvmlab_call_packed"
 
@@ -84,25 +84,12 @@ def _call_symbol(ctx: Context, stmt: Invoke, name: str) -> None:
             types.append("ptr")
             operands.append(f"ptr {_first_element(ctx, arg)}")
         else:
-            kind = _c_parameter(name, arg.dtype)
+            kind = c_parameter(name, arg.dtype)
             types.append(kind)
             operands.append(f"{kind} {ctx.expr(arg)}")
     shown = f'"{name}"'
     ctx.module.declare_text(name, f"declare void @{shown}({', '.join(types)})")
     ctx.fn.effect(f"call void @{shown}({', '.join(operands)})")
-
-
-def _c_parameter(name: str, dtype: DType) -> str:
-    """How C takes a value: small integers are widened to a register by the caller."""
-    if dtype.lanes > 1 or (dtype.is_float and dtype.bits < 32):
-        raise UnsupportedOp(
-            f"{name} is a C function, which takes no {dtype} by value",
-            hint="convert the value to float32, or hand over a buffer that holds it",
-        )
-    kind = llvm_type(dtype)
-    if dtype.is_float or dtype.bits >= 32:
-        return kind
-    return f"{kind} {'signext' if dtype.kind == 'int' else 'zeroext'}"
 
 
 def _call_packed(ctx: Context, stmt: Invoke, name: str) -> None:

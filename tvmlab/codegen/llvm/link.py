@@ -92,7 +92,8 @@ def require_symbols(program: Program) -> None:
         It names the first of them.
     """
     for node in walk(program.body):
-        kind, _, name = node.callee.partition(":") if isinstance(node, Invoke) else ("", "", "")
+        callee = node.callee if isinstance(node, Invoke) else getattr(node, "op", "")
+        kind, _, name = callee.partition(":")
         linked = any(name in _defined(code) for code in program.imported_code)
         if kind != "symbol" or linked or find_symbol(name):
             continue

@@ -15,7 +15,7 @@ import struct
 from functools import lru_cache
 
 from tvmlab.ir import Scalar
-from tvmlab.support import DType
+from tvmlab.support import DType, UnsupportedOp
 
 _FLOATS = {16: "i16", 32: "float", 64: "double"}
 
@@ -79,3 +79,22 @@ def _is_exact(text: str, number: float) -> bool:
     numerator, denominator = number.as_integer_ratio()
     whole = int(digits.replace(".", ""))
     return whole * 10 ** max(tens, 0) * denominator == numerator * 10 ** max(-tens, 0)
+
+
+def c_parameter(name: str, dtype: DType) -> str:
+    """How C takes a value: small integers are widened to a register by the caller."""
+    if dtype.lanes > 1 or (dtype.is_float and dtype.bits < 32):
+        raise UnsupportedOp(
+            f"{name} is a C function, which takes no {dtype} by value",
+            hint="convert the value to float32, or hand over a buffer that holds it",
+        )
+    kind = llvm_type(dtype)
+    if dtype.is_float or dtype.bits >= 32:
+        return kind
+    return f"{kind} {'signext' if dtype.kind == 'int' else 'zeroext'}"
+
+
+def c_result(name: str, dtype: DType) -> str:
+    """How C gives a value back."""
+    kind, _, extended = c_parameter(name, dtype).partition(" ")
+    return f"{extended} {kind}".strip()

@@ -9,7 +9,7 @@ from typing import Any
 from tvmlab import te as _te
 from tvmlab.compat.tvm.missing import missing
 from tvmlab.compat.tvm.mixing import converted, old_index
-from tvmlab.compat.tvm.tir.build import all, any, if_then_else
+from tvmlab.compat.tvm.tir.build import IN_FORMULA, all, any, if_then_else
 from tvmlab.compat.tvm.transform import PassContext
 from tvmlab.ir import Expr, Var
 from tvmlab.ir.mixed import mixing
@@ -66,7 +66,11 @@ def compute(
         return compute_of_slices(_shape(shape), fcompute, count, name, tag)
 
     def formula(*indices: Any) -> Any:
-        result = fcompute(*indices)
+        token = IN_FORMULA.set(True)
+        try:
+            result = fcompute(*indices)
+        finally:
+            IN_FORMULA.reset(token)
         several = items_of(result)
         values = tuple(bounded(old_index(r), indices) for r in several or (result,))
         return values[0] if several is None else values

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextvars import ContextVar
 from typing import Any
 
 from tvmlab import ir
@@ -164,9 +165,14 @@ def decl_buffer(
     )
 
 
+IN_FORMULA: ContextVar[bool] = ContextVar("inside the formula of a compute", default=False)
+
+
 def call_extern(dtype: Any, func_name: str, *args: Any, span: Any = None) -> Any:
-    """A call of a C function for its effect, inside an intrinsic or an extern operation."""
+    """A C function, called for its effect; in the formula of a compute, for its value."""
     del span
+    if IN_FORMULA.get():
+        return call_pure_extern(dtype, func_name, *args)
     return _call("call_extern", func_name, dtype, args)
 
 
@@ -177,15 +183,12 @@ def call_packed(*args: Any, span: Any = None) -> Any:
 
 
 def call_pure_extern(dtype: Any, func_name: str, *args: Any, span: Any = None) -> Expr:
-    """A C function of numbers as a formula; those that tvmlab computes itself are known by name."""
+    """A C function of numbers as a formula; tvmlab computes those of C's mathematics itself."""
     del span
     plain = func_name.removeprefix("__")
     known = _C_NAMES.get(plain) or _C_NAMES.get(plain.removesuffix("f"))
     if known is None:
-        raise refused(
-            f"tvm.tir.call_pure_extern of {func_name}",
-            f"functions of formulas are {', '.join(sorted(set(_C_NAMES.values())))}",
-        )
+        return _te.call_pure_extern(str(dtype), func_name, *args)
     return ir.cast(_mixed(known)(*args), dtype)
 
 
