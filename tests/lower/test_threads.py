@@ -115,6 +115,21 @@ def test_threads_join_inside_a_loop_over_rows_and_sum_at_once() -> None:
     run_on_device(row_sum(7, 6), steps, [a], [a.sum(1)])
 
 
+@pytest.mark.parametrize("kind", ["vectorize", "unroll"])
+def test_threads_join_one_element_after_another(kind: str) -> None:
+    """The lanes of a vector would all meet in the one place where a group joins its results."""
+
+    def steps(sch: Schedule) -> None:
+        i, k = sch.loops("S")
+        ko, ki = sch.split(k, [None, 4])
+        sch.reorder(ki, ko, i)
+        sch.bind(ki, "threadIdx.x")
+        sch.apply(kind, i)
+
+    a = ramp(5, 12)
+    run_on_device(row_sum(5, 12), steps, [a], [a.sum(1)])
+
+
 def test_threads_join_in_a_tree() -> None:
     sch = Schedule(row_sum(4, 64))
     i, k = sch.loops("S")

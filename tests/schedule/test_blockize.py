@@ -141,3 +141,18 @@ def test_menu_offers_it_for_a_loop() -> None:
     action = next(a for a in sch.actions(sch.loops("C")[1]) if a.primitive == "blockize")
     assert action.verdict
     assert action.params == ()
+
+
+def test_start_values_do_not_ask_for_the_round_of_the_outer_sum() -> None:
+    """Skewing puts a condition on both loops of the sum around each element of the tile."""
+    a = te.placeholder((4, 6), name="A")
+    r = te.reduce_axis(6, "k")
+    c = te.compute((4,), lambda i: te.sum(a[i, r], axis=r), name="C")
+
+    def steps(sch: Schedule) -> None:
+        ko, ki = sch.split(sch.loops("C")[1], [None, 4])
+        skewed = sch.skew(ko, ki, 4)
+        sch.reorder(skewed, ko)
+        sch.blockize(ko)
+
+    after_steps(c, steps, [ramp(4, 6)])

@@ -174,8 +174,13 @@ class _JointReduction:
         return self._nest("start", iters, self.form.start(places), loops)
 
     def _finish(self) -> Stmt:
-        """For each element: give the partial result, join all, take over the joint one."""
+        """For each element: give the partial result, join all, take over the joint one.
+
+        One element after another, since all of them are joined in the same place.
+        """
         iters, values, loops = self._elements()
+        concurrent = ("vectorized", "parallel", "virtual")
+        loops = [replace(lp, kind="serial") if lp.kind in concurrent else lp for lp in loops]
         at = [tuple(substitute(i, values) for i in s.indices) for s in self.form.stores]
         rank, count = self._rank(), _count(self.joined)
         mine = [*iters, *self._rows(), (IterVar(Var("vr"), const(count), "spatial"), rank)]

@@ -151,6 +151,9 @@ class Division:
         pairs = zip(self._block.iters, self._block.bindings, strict=True)
         reducing = {v for it, b in pairs if it.kind == "reduce" for v in vars_of(b)} & self._inner
         first: dict[Var, Expr] = {v: const(0) for v in reducing}
+        # It runs in the first round of the block's own sums, so it need not ask for the round.
+        outer = [t.iter for t in self.tiles if t.iter is not None and t.iter.kind == "reduce"]
+        first.update({it.var: const(0) for it in outer})
         loops = [lp for lp in self._inside if lp.var not in reducing]
         fresh: dict[Var, Expr] = {lp.var: Var(lp.var.name) for lp in loops}
         ranges = env
