@@ -331,3 +331,17 @@ def test_steps_of_a_scan_stay_in_order_whatever_memory_lies_between(tag: str) ->
     with pytest.raises(RefusedError) as refused:
         sch.bind(sch.loops("half")[0], tag)
     assert refused.value.verdict.rule == "bind.dependence"
+
+
+def test_virtual_threads_around_a_loop_do_without_each_other() -> None:
+    """D in the first one would read what the others compute of C."""
+    a = te.placeholder((4,), name="A")
+    c = te.compute((4,), lambda i: a[i] + 1.0, name="C")
+    sch = Schedule(te.compute((1, 4), lambda i, j: c[j] * 2.0, name="D"))
+    outer = sch.loops("D")[0]
+    (inner,) = sch.compute_at("C", outer)
+    sch.bind(inner, "vthread")
+    with pytest.raises(RefusedError) as refused:
+        sch.env_threads(outer, "vthread")
+    assert refused.value.verdict.rule == "env_threads.dependence"
+    assert "start virtual threads outside with i: its iterations need" in refused.value.message

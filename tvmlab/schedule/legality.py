@@ -27,7 +27,7 @@ from .index import ProgramIndex, blocks_in, buffers_written
 from .notes import require_unheld
 from .verdict import refuse
 
-_VERBS = {"parallel": "parallelize"}
+_VERBS = {"env_threads": "start virtual threads outside with", "parallel": "parallelize"}
 
 
 def verb(primitive: str) -> str:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from tvmlab.ir import For, Program, Stmt, Var, const_int, substitute, transform, uses_var, walk
+from tvmlab.schedule.independence import require_independent
 from tvmlab.schedule.index import ProgramIndex, index_of
 from tvmlab.schedule.registry import Applied, ParamSpec, primitive
 from tvmlab.schedule.rewrite import replace_stmts
@@ -70,6 +71,12 @@ def env_threads(program: Program, loop: Var, thread: str) -> Applied:
     outside = replace(first, body=body)
     started = replace_stmts(program, {target: outside})
     require_lawful_threads(started, Asked("env_threads", what))
+    if thread == "vthread":
+        # Virtual threads do not wait for each other: each must do without what the others compute.
+        after = index_of(started)
+        require_independent(
+            after, after.loops[first.var], "env_threads", private_copies=True, look_for_fixes=False
+        )
     return Applied(started, (first.var,))
 
 
