@@ -131,6 +131,27 @@ def test_threads_of_several_lengths_are_not_started_together() -> None:
         s.env_threads(s.loops("Z")[0], "threadIdx.x")
 
 
+def test_a_local_stage_of_a_reader_in_threads_holds_what_one_thread_reads() -> None:
+    x = te.placeholder((128,), name="X")
+    a = te.compute((128,), lambda i: x[i] + 1.0, name="A")
+    b = te.compute((128,), lambda i: a[i] * 2.0, name="B")
+    c = te.compute((128,), lambda i: b[i] + 3.0, name="C")
+    s = te.create_schedule(c.op)
+    s[b].set_scope("shared")
+    s[a].set_scope("local")
+    tx = te.thread_axis("threadIdx.x")
+    outer, inner = s[c].split(c.op.axis[0], factor=32)
+    s[c].bind(outer, te.thread_axis("blockIdx.x"))
+    s[c].bind(inner, tx)
+    s[b].compute_at(s[c], outer)
+    s[b].bind(b.op.axis[0], tx)
+    s[a].compute_at(s[c], outer)
+    data = ramp(128)
+    done = assert_runs_on_device(s, [x, c], [data], [(data + 1) * 2 + 3])
+    extents = [done.ranges[op.axis[0]].extent.value for op in (a.op, b.op)]
+    assert extents == [1, 32]
+
+
 # ---------------------------------------------------------------- who stores
 
 

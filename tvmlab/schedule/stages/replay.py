@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import Any
 
 from tvmlab.arith import Bounds, simplify
@@ -116,6 +117,8 @@ def _place(done: Replayed, stage: Stage) -> None:
     block = done.blocks[stage]
     if home.attach_type is AttachType.SCOPE:
         target = _attach_loop(done, home)
+        if target is not None and stage.scope == "local":
+            target = _own_thread(done, block, target)
         if target is not None and not _is_inside(done, block, target):
             with _Telling(stage, "compute_at", home.attach_ivar, home.attach_span):
                 done.schedule.apply("compute_at", block, target)
@@ -131,6 +134,21 @@ def _place(done: Replayed, stage: Stage) -> None:
         low = simplify(substitute(first, dict(others)), Bounds.of({}))
         extent = own[loop].extent if loop is not None else const(1)
         done.ranges[axis] = Range(low + axis.min if const_int(axis.min) != 0 else low, extent)
+
+
+def _own_thread(done: Replayed, block: BlockSymbol, target: Var) -> Var:
+    """The loop to attach a stage at whose memory each thread has to itself.
+
+    If threads share its one reader out inside of the target, each needs only what it reads itself.
+    """
+    index = index_of(done.schedule.program)
+    readers = index.consumers_of(index.blocks[block])
+    around = index.loops_around(readers[0]) if len(readers) == 1 else []
+    inside = (
+        around[around.index(index.loops[target]) + 1 :] if index.loops[target] in around else []
+    )
+    shared_out = [lp for lp in takewhile(lambda lp: lp.kind == "thread", inside)]
+    return shared_out[-1].var if shared_out else target
 
 
 def _outermost(done: Replayed, stage: Stage) -> Var | None:
