@@ -23,6 +23,7 @@ from .broadcast import (
     subtract,
 )  # fmt: skip
 from .conv2d import conv2d_nchw, schedule_conv2d_nchw
+from .dot_matmul import matmul_bf16, matmul_int8, schedule_dot_matmul
 from .elementwise import (
     abs,
     cast,
@@ -58,9 +59,9 @@ __all__ = [
     "abs", "add", "batch_norm", "bias_add", "broadcast_to", "cast", "ceil", "clip", "conv2d",
     "conv2d_nchw", "cos", "dense", "depthwise_conv2d", "divide", "equal", "erf", "exp",
     "expand_dims", "flatten", "floor", "floor_divide", "full", "full_like", "greater",
-    "greater_equal", "identity", "leaky_relu", "less", "less_equal", "log", "log_softmax",
-    "matmul", "max", "maximum", "min", "minimum", "mod", "multiply", "negative", "not_equal",
-    "pad", "pool2d", "power", "prod", "relu", "reshape", "round", "rsqrt", "schedule_conv2d_nchw",
-    "schedule_matmul", "sigmoid", "sin", "softmax", "sqrt", "subtract", "sum", "tag", "tan",
-    "tanh", "transpose", "trunc",
+    "greater_equal", "identity", "leaky_relu", "less", "less_equal", "log", "log_softmax", "matmul",
+    "matmul_bf16", "matmul_int8", "max", "maximum", "min", "minimum", "mod", "multiply", "negative",
+    "not_equal", "pad", "pool2d", "power", "prod", "relu", "reshape", "round", "rsqrt",
+    "schedule_conv2d_nchw", "schedule_dot_matmul", "schedule_matmul", "sigmoid", "sin", "softmax",
+    "sqrt", "subtract", "sum", "tag", "tan", "tanh", "transpose", "trunc",
 ]  # fmt: skip

@@ -1,0 +1,185 @@
+"""Matrix products of narrow types, summed in wide ones by dot instructions of the processor.
+
+The schedule packs the right operand so that the neighbours along the sum which one lane takes lie
+together, and lets a tensor intrinsic compute each tile of the output with its sums in registers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tvmlab import te
+from tvmlab.intrin import KINDS, LANES, DotKind, dot_tile, interleave
+from tvmlab.ir import Expr, Var, const_int
+from tvmlab.schedule import BlockRef, LoopRef, Schedule
+from tvmlab.support import TypeMismatch
+from tvmlab.target import Target
+from tvmlab.te import ComputeOp, Tensor
+
+from .matmul import schedule_matmul
+
+_ROWS, _VECTORS = 12, 2
+"""The register tile at most: 24 sums, two vectors of B and one of A, of 32 registers."""
+
+
+def matmul_int8(m: int, n: int, k: int, left: str = "uint8") -> tuple[Tensor, Tensor, Tensor]:
+    """`C[i, j] = sum over k of A[i, k] * B[k, j]` of 8-bit integers, in int32 that wraps around.
+
+    Parameters
+    ----------
+    left
+        The type of A, "uint8" or "int8"; B is int8.
+
+    Returns
+    -------
+    A, B, C
+        The inputs (m, k) and (k, n), and the output (m, n).
+    """
+    return _product(m, n, k, (left, "int8", "int32"))
+
+
+def matmul_bf16(m: int, n: int, k: int) -> tuple[Tensor, Tensor, Tensor]:
+    """`C[i, j] = sum over k of A[i, k] * B[k, j]` of bfloat16, in float32.
+
+    Returns
+    -------
+    A, B, C
+        The inputs (m, k) and (k, n), and the output (m, n).
+    """
+    return _product(m, n, k, ("bfloat16", "bfloat16", "float32"))
+
+
+def _product(m: int, n: int, k: int, types: tuple[str, str, str]) -> tuple[Tensor, Tensor, Tensor]:
+    left, right, out = types
+    a = te.placeholder((m, k), left, name="A")
+    b = te.placeholder((k, n), right, name="B")
+    r = te.reduce_axis(k, "k")
+
+    def element(i: Var, j: Var) -> Expr:
+        return te.sum(te.cast(a[i, r], out) * te.cast(b[r, j], out), axis=r)
+
+    return a, b, te.compute((m, n), element, name="C")
+
+
+@dataclass(frozen=True, slots=True)
+class DotMatmulPlan:
+    """Sizes of a product by dot instructions, in elements.
+
+    Attributes
+    ----------
+    rows, columns, depth
+        The tile that the intrinsic computes; sizes that it does not divide are padded.
+    row_part
+        Rows of the output that one thread works on at a time.
+    """
+
+    rows: int
+    columns: int
+    depth: int
+    row_part: int
+
+
+def plan_dot_matmul(m: int, n: int, k: int, kind: DotKind, machine: Target) -> DotMatmulPlan:
+    """The sizes for a product of (m, k) by (k, n) matrices on a machine."""
+    size = 4 // kind.group
+    sizes = {cache.level: cache.size for cache in machine.caches}
+    first, second = sizes.get(1, 32 << 10), sizes.get(2, 512 << 10)
+    rows = min(m, min(range(_ROWS, _ROWS // 2, -1), key=lambda r: -m % r))
+    columns = LANES * (_VECTORS if n > LANES else 1)
+    parts = -(-k * size * (rows + columns) // first)
+    depth = _up(-(-k // parts), kind.group)
+    row_part = max(rows, second // 2 // (k * size) // rows * rows)
+    wanted = -(-2 * machine.num_threads * columns // n) if machine.num_threads > 1 else 1
+    return DotMatmulPlan(rows, columns, depth, min(row_part, _up(-(-m // wanted), rows)))
+
+
+def _up(size: int, step: int) -> int:
+    """The next multiple of a step."""
+    return -(-size // step) * step
+
+
+def schedule_dot_matmul(c: Tensor, target: Target | str = "cpu") -> Schedule:
+    """A schedule of `matmul_int8` or `matmul_bf16` by dot instructions.
+
+    Parameters
+    ----------
+    c
+        The output of one of these.
+    target
+        Its registers, caches and threads decide the sizes. Where it lacks the instruction, the
+        schedule is that of any matrix product.
+
+    Raises
+    ------
+    TypeMismatch
+        If no dot instruction has the types of `c` and its inputs.
+    """
+    machine, kind = Target.of(target), _kind_of(c)
+    if not kind.runs_on(machine):
+        return schedule_matmul(c, machine)
+    assert isinstance(c.op, ComputeOp)
+    m, n, k = (const_int(axis.extent) or 1 for axis in (*c.op.axis, *c.op.reduce_axis))
+    plan = plan_dot_matmul(m, n, k, kind, machine)
+    sch = Schedule(c, name="matmul")
+    right = _pad(sch, (m, n, k), plan)
+    _pack(sch, right, kind, plan)
+    i, j, k_loop = sch.loops("C")
+    ic, io, ii = sch.split(i, [None, plan.row_part // plan.rows, plan.rows])
+    jo, ji = sch.split(j, [None, plan.columns])
+    ko, ki = sch.split(k_loop, [None, plan.depth])
+    sch.reorder(ic, jo, ko, io, ii, ji, ki)
+    vectors = plan.columns // LANES
+    sch.tensorize(ii, dot_tile(kind, plan.rows, vectors, plan.depth))
+    sch.parallel(sch.fuse(ic, jo))
+    return sch
+
+
+def _kind_of(c: Tensor) -> DotKind:
+    assert isinstance(c.op, ComputeOp)
+    types = (*(str(t.dtype) for t in c.op.input_tensors), str(c.dtype))
+    found = next((k for k in KINDS if (k.left, k.right, k.out) == types), None)
+    if found is None:
+        known = ", ".join(f"{k.left} * {k.right} -> {k.out}" for k in KINDS)
+        raise TypeMismatch(
+            f"no dot instruction computes {' * '.join(types[:-1])} -> {types[-1]}",
+            hint=f"known: {known}",
+        )
+    return found
+
+
+def _pad(sch: Schedule, sizes: tuple[int, int, int], plan: DotMatmulPlan) -> str:
+    """Pad to whole tiles where needed; the name of the buffer to take B from."""
+    tile = (plan.rows, plan.columns, plan.depth)
+    if not any(size % part for size, part in zip(sizes, tile, strict=True)):
+        return "B"
+    copies = sch.pad("C", list(tile))
+    for copy in copies:
+        _vectorize(sch, sch.loops(copy))
+    return next((copy.name for copy in copies if copy.name.startswith("B")), "B")
+
+
+def _pack(sch: Schedule, source: str, kind: DotKind, plan: DotMatmulPlan) -> BlockRef:
+    """Copy B to panels as wide as a tile, groups of neighbours along the sum together."""
+    group, columns = kind.group, plan.columns
+    packed = sch.cache_read("C", source, "global")
+
+    def place(k: Var, j: Var) -> tuple[Expr, ...]:
+        return j // columns, k // group, j % columns, k % group
+
+    sch.transform_layout("C", packed.name, place)
+    k, j = sch.loops(packed)
+    ko, ki = sch.split(k, [None, group])
+    jo, ji = sch.split(j, [None, columns])
+    sch.reorder(jo, ko, ki, ji)
+    copied = sch.tensorize(ki, interleave(kind, columns))
+    sch.parallel(jo)
+    return copied
+
+
+def _vectorize(sch: Schedule, loops: list[LoopRef]) -> None:
+    """Vectorize 64 elements of the last loop, and share the first among the threads."""
+    *outer, last = loops
+    _, lanes = sch.split(last, [None, 64])
+    sch.vectorize(lanes)
+    if outer:
+        sch.parallel(outer[0])
