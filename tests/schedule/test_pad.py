@@ -154,7 +154,7 @@ def test_added_iterations_do_not_read_what_nobody_writes() -> None:
     a = te.placeholder((24,), name="A")
     b = te.compute((22,), lambda i: a[i] + a[i + 1], name="B")
     sch = Schedule(te.compute((20,), lambda i: b[i] - b[i + 2], name="C"))
-    sch.transform_layout("B", "B", lambda i: [i // 4 * 5 + i % 4])
+    sch.transform_layout("B", "B", "lambda i: [i // 4 * 5 + i % 4]")
     with pytest.raises(RefusedError) as refused:
         sch.pad("C", [3])
     assert refused.value.verdict.rule == "pad.holes"

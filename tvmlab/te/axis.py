@@ -170,7 +170,7 @@ def shape_of(
             raise ShapeError(
                 f"{what} has size {value} in dimension {position}; sizes must be positive"
             )
-    count = prod(value for size in exprs if (value := const_int(size)) is not None)
+    count = prod([const_int(size) or 1 for size in exprs])
     if count > _MOST_ELEMENTS:
         raise ShapeError(
             f"{what} has {count} elements, more than any memory holds",
