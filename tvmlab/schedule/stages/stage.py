@@ -363,7 +363,8 @@ class Stage(Placed):
     ) -> ScheduleError:
         name = getattr(axis, "name", None)
         where = f"{name} of stage {self.name}" if name else f"stage {self.name}"
-        return ScheduleError(f"cannot {primitive} {where}: {why}", hint=hint, span=user_span())
+        verb = "parallelize" if primitive == "parallel" else primitive
+        return ScheduleError(f"cannot {verb} {where}: {why}", hint=hint, span=user_span())
 
 
 _STEP_NAMES: dict[type, str] = {
