@@ -345,3 +345,16 @@ def test_virtual_threads_around_a_loop_do_without_each_other() -> None:
         sch.env_threads(outer, "vthread")
     assert refused.value.verdict.rule == "env_threads.dependence"
     assert "start virtual threads outside with i: its iterations need" in refused.value.message
+
+
+def test_threads_around_a_loop_do_not_lose_what_others_compute() -> None:
+    """With every use of B inside the threads, each has a B of its own; D needs all of B."""
+    a = te.placeholder((4,), name="A")
+    b = te.compute((4,), lambda i: a[i] + 1.0, name="B")
+    sch = Schedule(te.compute((2, 4), lambda _t, j: b[3 - j] * 2.0, name="D"))
+    t = sch.loops("D")[0]
+    (inner,) = sch.compute_at("B", t)
+    sch.bind(inner, "threadIdx.y")
+    with pytest.raises(RefusedError) as refused:
+        sch.env_threads(t, "threadIdx.y")
+    assert refused.value.verdict.rule == "env_threads.uncovered"

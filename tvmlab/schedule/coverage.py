@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from tvmlab.ir import Block, BlockSymbol, Buffer, Program
 
 from .dependence import earlier, find_overlap, together
@@ -12,7 +14,11 @@ from .windows import covers
 
 
 def require_covered_reads(
-    program: Program, reader: BlockSymbol, primitive: str, moved: BlockSymbol | None = None
+    program: Program,
+    reader: BlockSymbol,
+    primitive: str,
+    moved: BlockSymbol | None = None,
+    buffers: Collection[Buffer] | None = None,
 ) -> None:
     """Refuse if a block reads an intermediate of which a part may not have been computed yet.
 
@@ -22,11 +28,13 @@ def require_covered_reads(
         The block whose reads are looked at.
     primitive, moved
         What is being done, and to which block (the reader itself by default), for the message.
+    buffers
+        Those of which reads are looked at; all if it is None.
     """
     index = index_of(program)
     block = index.blocks[reader]
     subject = moved or reader
-    for buffer in buffers_read(block):
+    for buffer in (b for b in buffers_read(block) if buffers is None or b in buffers):
         for writer in completing_writers(index, block, [*index.writers.get(buffer, [])]):
             before = index.position[writer] < index.position[block]
             if before and covers(index, writer, block, buffer):

@@ -6,7 +6,19 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from tvmlab.ir import For, Program, Stmt, Var, const_int, substitute, transform, uses_var, walk
+from tvmlab.ir import (
+    For,
+    Program,
+    Sharing,
+    Stmt,
+    Var,
+    const_int,
+    substitute,
+    transform,
+    uses_var,
+    walk,
+)
+from tvmlab.schedule.coverage import require_covered_reads
 from tvmlab.schedule.independence import require_independent
 from tvmlab.schedule.index import ProgramIndex, index_of
 from tvmlab.schedule.registry import Applied, ParamSpec, primitive
@@ -77,7 +89,17 @@ def env_threads(program: Program, loop: Var, thread: str) -> Applied:
         require_independent(
             after, after.loops[first.var], "env_threads", private_copies=True, look_for_fixes=False
         )
+    _require_own_values(started, first.var)
     return Applied(started, (first.var,))
+
+
+def _require_own_values(program: Program, loop: Var) -> None:
+    """Each thread has its own copy of what is now used by it alone, and must not need others'."""
+    index = index_of(program)
+    outside, sharing = index.loops[loop], Sharing(program)
+    own = [b for b in program.allocs if not sharing.shared(b, outside)]
+    for block in index.blocks_under(outside):
+        require_covered_reads(program, block.symbol, "env_threads", buffers=own)
 
 
 def loops_of_tag(loop: For, tag: str) -> list[For]:
