@@ -152,6 +152,24 @@ def test_a_local_stage_of_a_reader_in_threads_holds_what_one_thread_reads() -> N
     assert extents == [1, 32]
 
 
+def test_a_local_stage_stays_outside_of_threads_that_are_around_it_already() -> None:
+    x = te.placeholder((128,), name="X")
+    a = te.compute((128,), lambda i: x[i] + 1.0, name="A")
+    b = te.compute((128,), lambda i: a[i] * 2.0, name="B")
+    c = te.compute((128,), lambda i: b[i] + 3.0, name="C")
+    s = te.create_schedule(c.op)
+    s[b].set_scope("shared")
+    s[a].set_scope("local")
+    tx = te.thread_axis("threadIdx.x")
+    outer, inner = s[c].split(c.op.axis[0], factor=32)
+    s[c].bind(outer, te.thread_axis("blockIdx.x"))
+    s[c].bind(inner, tx)
+    s[b].compute_at(s[c], inner)
+    s[b].bind(s[b].split(b.op.axis[0], nparts=1)[1], tx)
+    s[a].compute_at(s[c], inner)
+    assert s.replay([x, c]).ranges[b.op.axis[0]].extent.value == 32
+
+
 # ---------------------------------------------------------------- who stores
 
 

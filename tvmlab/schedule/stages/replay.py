@@ -144,10 +144,11 @@ def _own_thread(done: Replayed, block: BlockSymbol, target: Var) -> Var:
     index = index_of(done.schedule.program)
     readers = index.consumers_of(index.blocks[block])
     around = index.loops_around(readers[0]) if len(readers) == 1 else []
-    inside = (
-        around[around.index(index.loops[target]) + 1 :] if index.loops[target] in around else []
+    place = around.index(index.loops[target]) + 1 if index.loops[target] in around else len(around)
+    known = {lp.thread for lp in around[:place]}
+    shared_out = list(
+        takewhile(lambda lp: lp.kind == "thread" and lp.thread not in known, around[place:])
     )
-    shared_out = [lp for lp in takewhile(lambda lp: lp.kind == "thread", inside)]
     return shared_out[-1].var if shared_out else target
 
 
