@@ -50,8 +50,10 @@ CASES: list[tuple[Callable[[Any, Any, Any], object], str]] = [
     (lambda s, b, c: s[b].fuse(b.op.axis[1], b.op.axis[0]), "must be next to each other"),
     (lambda s, b, c: s[b].reorder(b.op.axis[0], b.op.axis[0]), "it is named twice"),
     (lambda s, b, c: s[c].vectorize(c.op.reduce_axis[0]), "k of stage C: it is reduced over"),
-    (lambda s, b, c: s[c].parallel(c.op.reduce_axis[0]),
-     "cannot parallelize k of stage C: it is reduced over"),
+    (
+        lambda s, b, c: s[c].parallel(c.op.reduce_axis[0]),
+        "cannot parallelize k of stage C: it is reduced over",
+    ),
     (lambda s, b, c: s[c].vectorize(b.op.axis[0]), "the axes of C are i, k"),
     (lambda s, b, c: s[c].bind(c.op.axis[0], "threadIdx.x"), "is no thread axis"),
     (lambda s, b, c: s[b].set_scope("cache"), "there is no memory 'cache'"),
