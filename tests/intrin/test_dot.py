@@ -186,7 +186,7 @@ def inner_loop(assembly: str) -> str:
     return max(loops, key=lambda text: len(re.findall("vpdpbusd|vdpbf16ps", text)))
 
 
-SIZES = [(37, 50, 67), (1, 33, 5), (13, 16, 300), (24, 32, 64), (5, 1, 1), (48, 7, 2500)]
+SIZES = [(37, 50, 67), (1, 33, 5), (13, 16, 300), (24, 32, 64), (5, 1, 1), (4, 7, 9001)]
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=names)

@@ -22,6 +22,10 @@ _ROWS, _VECTORS = 12, 2
 """The register tile at most: 24 sums, two vectors of B and one of A, of 32 registers."""
 
 
+_LEAST_ROWS = 64
+"""Rows of A, at least, that a panel of B is used for once it is read."""
+
+
 def matmul_int8(m: int, n: int, k: int, left: str = "uint8") -> tuple[Tensor, Tensor, Tensor]:
     """`C[i, j] = sum over k of A[i, k] * B[k, j]` of 8-bit integers, in int32 that wraps around.
 
@@ -82,13 +86,14 @@ class DotMatmulPlan:
 def plan_dot_matmul(m: int, n: int, k: int, kind: DotKind, machine: Target) -> DotMatmulPlan:
     """The sizes for a product of (m, k) by (k, n) matrices on a machine."""
     size = 4 // kind.group
-    sizes = {cache.level: cache.size for cache in machine.caches}
-    first, second = sizes.get(1, 32 << 10), sizes.get(2, 512 << 10)
+    second = next((c.size for c in machine.caches if c.level == 2), 512 << 10)
     rows = min(m, min(range(_ROWS, _ROWS // 2, -1), key=lambda r: -m % r))
     columns = LANES * (_VECTORS if n > LANES else 1)
-    parts = -(-k * size * (rows + columns) // first)
+    # The panel of B streams from the second-level cache: writing sums back less often counts more
+    # than finding it in the first.
+    parts = -(-k * size * (rows + columns) // (second // 8))
     depth = _up(-(-k // parts), kind.group)
-    row_part = max(rows, second // 2 // (k * size) // rows * rows)
+    row_part = max(second // 4 // (k * size), _LEAST_ROWS) // rows * rows
     wanted = -(-2 * machine.num_threads * columns // n) if machine.num_threads > 1 else 1
     return DotMatmulPlan(rows, columns, depth, min(row_part, _up(-(-m // wanted), rows)))
 
