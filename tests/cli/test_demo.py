@@ -31,7 +31,7 @@ def test_text_has_every_part(capsys: pytest.CaptureFixture[str]) -> None:
     assert "for example: k=0 and k=1 both update C[0, 0]" in text
     assert "would work: parallelize i instead" in text
     assert "sch.split(i, [None, " in text
-    assert re.search(r"P for j_outer in parallel\(\d+\)", text)
+    assert re.search(r"P for \w+ in parallel\(\d+\)", text)
     for name in ("as written", "scheduled", "NumPy"):
         assert re.search(rf"\n  {name} .* GFLOP/s", text)
     assert "The result agrees with NumPy" in text

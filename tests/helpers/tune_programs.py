@@ -38,7 +38,8 @@ def tiled_matmul(n: int = 64, rows: int = 4, lanes: int = 16) -> Schedule:
 WILD = """
 def wild(A: float32[16], B: float32[16]):
     for i in range(16):
-        B[i + 2199023255552] = A[i]
+        B[i] = A[i]
+    call("symbol:raise", int32(11))
 """
 
 ENDLESS = """
