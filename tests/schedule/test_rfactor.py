@@ -299,3 +299,16 @@ def test_menus_offer_factoring_at_a_reduction_loop() -> None:
     assert [p.name for p in of_block.params] == ["loop", "factor_axis"]
     of_loop = next(a for a in sch.actions(i) if a.primitive == "rfactor")
     assert of_loop.verdict.rule == "rfactor.spatial"
+
+
+def test_the_tail_of_a_sum_stays_when_its_parts_are_moved() -> None:
+    a = te.placeholder((8, 5), name="A")
+    r = te.reduce_axis(5, "k")
+    c = te.compute((8,), lambda i: te.sum(a[i, r], axis=r), name="C")
+
+    def steps(sch: Schedule) -> None:
+        ko, _ = sch.split(sch.loops("C")[1], [3, None])
+        parts = sch.rfactor("C", ko, 0)
+        sch.compute_at(parts, sch.loops("C")[1])
+
+    after_steps(c, steps, [ramp(8, 5)])

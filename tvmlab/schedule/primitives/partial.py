@@ -138,10 +138,11 @@ class _Guard:
 
 
 def _guard_of_sums(index: ProgramIndex, block: Block, loop: For) -> _Guard:
-    """Keep the predicate if the first iteration of every partial result exists.
+    """Keep the predicate if it does not tell partial results apart, and the first iteration exists.
 
-    Otherwise a partial result may have no iterations at all, as with 20 parts of a sum of 50; it
-    must be set to the neutral element nevertheless, so conditions move inside.
+    What it says of the factored loop and others together would be lost when the block is moved. And
+    a partial result may have no iterations at all, as with 20 parts of a sum of 50; it
+    must be set to the neutral element nevertheless. In both cases conditions move inside.
     """
     reducing = binding_vars(block, "reduce")
     parts = conjuncts(block.predicate)
@@ -149,7 +150,8 @@ def _guard_of_sums(index: ProgramIndex, block: Block, loop: For) -> _Guard:
     others = [c for c in parts if not vars_of(c) & reducing]
     first: dict[Var, Expr] = {v: const(0) for v in reducing if v is not loop.var}
     env = index.bounds_around(block).assume(conjunction(others))
-    if all(prove(simplify(substitute(c, first), env), env) for c in counting):
+    apart = any(loop.var in vars_of(c) for c in counting)
+    if not apart and all(prove(simplify(substitute(c, first), env), env) for c in counting):
         return _Guard(block.predicate, const(True))
     return _Guard(conjunction(others), conjunction(counting))
 
