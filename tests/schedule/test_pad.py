@@ -159,3 +159,13 @@ def test_added_iterations_do_not_read_what_nobody_writes() -> None:
         sch.pad("C", [3])
     assert refused.value.verdict.rule == "pad.holes"
     assert "B leaves parts of B unwritten, and B[27] would be read" in refused.value.message
+
+
+def test_a_padded_copy_does_not_follow_what_it_copies() -> None:
+    a = te.placeholder((14,), name="A")
+    b = te.compute((14,), lambda i: a[i] + 1.0, name="B")
+    sch = Schedule(te.compute((14,), lambda i: b[i] * 2.0, name="C"))
+    sch.pad("C", [3])
+    with pytest.raises(RefusedError) as refused:
+        sch.reverse_compute_at("B_global", sch.loops("B")[0])
+    assert refused.value.verdict.rule == "reverse_compute_at.holes"
