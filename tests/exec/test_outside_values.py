@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 import tvmlab as tl
 from tvmlab import te
 from tvmlab.codegen import interpret, with_code
-from tvmlab.ir import parse, structural_equal, to_text
+from tvmlab.ir import Program, parse, structural_equal, to_text
 from tvmlab.lower import lower
 from tvmlab.schedule import Schedule
 from tvmlab.support import ParseError, TypeMismatch, UserError
@@ -42,13 +46,20 @@ def outside(vectors: bool) -> Schedule:
     return s
 
 
+def interpreted(program: Program) -> Callable[..., None]:
+    def run(*arrays: NDArray[Any]) -> None:
+        interpret(program, list(arrays))
+
+    return run
+
+
 @pytest.mark.parametrize("vectors", [False, True])
 def test_values_of_a_c_function(vectors: bool) -> None:
     program = with_code(outside(vectors).program, CODE)
     x = np.arange(13, dtype="float32") / 4
     for run in (
-        lambda *arrays: interpret(program, list(arrays)),
-        lambda *arrays: interpret(lower(program, Target.host()).program, list(arrays)),
+        interpreted(program),
+        interpreted(lower(program, Target.host()).program),
         tl.build(program),
     ):
         out = np.zeros(13, "float32")
@@ -63,7 +74,7 @@ def test_small_integers_and_functions_of_the_process() -> None:
     c = te.placeholder((5,), "float64", name="C")
     d = te.compute((5,), lambda i: te.call_pure_extern("float64", "cbrt", c[i]), name="D")
     x, y = np.array([1, -128, 127, 0, -3], "int8"), np.array([8.0, -1.0, 0.0, 27.0, 64.0])
-    for run in (lambda *arrays: interpret(program, list(arrays)), tl.build(program)):
+    for run in (interpreted(program), tl.build(program)):
         out = np.zeros(5, "int8")
         run(x, out)
         np.testing.assert_array_equal(out, -x)
