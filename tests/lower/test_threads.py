@@ -403,3 +403,23 @@ def test_threads_join_results_of_several_parts() -> None:
 
     a = ramp(3, 12)
     run_on_device(outputs, steps, [a], [a.argmax(1).astype("int32"), a.max(1)])
+
+
+def test_each_row_of_threads_has_its_own_warp_memory() -> None:
+    program = parse(
+        """
+def f(A: float32[3, 4], B: float32[3, 4]):
+    T = alloc(float32[3, 4], scope="warp")
+    for x in thread(4, "threadIdx.x"):
+        for y in thread(3, "threadIdx.y"):
+            with block("T", vy=spatial(3, y), vx=spatial(4, x)):
+                T[vy, vx] = A[vy, vx]
+            with block("B", vy=spatial(3, y), vx=spatial(4, x)):
+                B[vy, vx] = T[vy, 3 - vx]
+"""
+    )
+    a = ramp(3, 4)
+    for stage in (program, *(step.after for step in lower(program, TARGET).record)):
+        b = np.zeros((3, 4), np.float32)
+        interpret(stage, [a, b])
+        np.testing.assert_array_equal(b, a[:, ::-1])

@@ -36,10 +36,22 @@ def _kernel(root: For) -> Stmt:
     body = transform(body, visit)
     if not found:
         return root
-    inner = wrap(group, body)
-    for buffer in found:
-        inner = Alloc(buffer, inner)
-    return wrap(grid, inner)
+    return wrap(grid, _around(group, body, found))
+
+
+def _around(group: list[For], body: Stmt, buffers: list[Buffer]) -> Stmt:
+    """Loops over the threads of a group, each buffer above the outermost loop that shares it.
+
+    The threads of a group have no order, so the loops may change places: those whose threads share
+    least (the rows of a block, where only a warp shares) come first.
+    """
+    loops = sorted(group, key=lambda lp: sum(shares(b.scope, lp) for b in buffers))
+    for place in range(len(loops) - 1, -1, -1):
+        body = wrap([loops[place]], body)
+        for buffer in buffers:
+            if _is_shared(buffer, [loops[place]]) and not _is_shared(buffer, loops[:place]):
+                body = Alloc(buffer, body)
+    return body
 
 
 def _is_shared(buffer: Buffer, group: list[For]) -> bool:
