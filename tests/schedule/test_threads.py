@@ -358,3 +358,21 @@ def test_threads_around_a_loop_do_not_lose_what_others_compute() -> None:
     with pytest.raises(RefusedError) as refused:
         sch.env_threads(t, "threadIdx.y")
     assert refused.value.verdict.rule == "env_threads.uncovered"
+
+
+def test_what_threads_share_may_not_hang_on_a_condition_of_one_of_them() -> None:
+    a = te.placeholder((8, 14), "int32", name="A")
+    k = te.reduce_axis(14, "k")
+    total = te.compute((8,), lambda i: te.sum(a[i, k], axis=k), name="T")
+    c = te.compute((8, 14), lambda i, j: a[i, j] * total[i], name="C")
+    s = Schedule(c)
+    i, j = s.loops("C")
+    outer, inner = s.split(j, [None, 3])
+    s.compute_at("T", inner)
+    s.bind(outer, "vthread")
+    # Two nests that use T would share it, and each virtual thread would add to it.
+    verdict = s.check("partition", i, [5])
+    assert (verdict.status, verdict.rule) == ("unknown", "partition.breaks-threads")
+    assert "as they share T, but a condition on j_outer decides where the block runs" in str(
+        verdict
+    )

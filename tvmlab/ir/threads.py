@@ -65,6 +65,12 @@ class PlacedBlock:
         """Whether iterations of a loop run different iterations of the block."""
         return any(uses_var(binding, {loop.var}) for binding in self.block.bindings)
 
+    def is_conditional_on(self, loop: For) -> bool:
+        """Whether the iteration of a loop decides which iterations of the block there are."""
+        inner = self.loops[self.loops.index(loop) + 1 :] if loop in self.loops else ()
+        conditions = (self.block.predicate, *(lp.extent for lp in inner))
+        return any(uses_var(condition, {loop.var}) for condition in conditions)
+
 
 def placed_blocks(stmt: Stmt, loops: tuple[For, ...] = ()) -> Iterator[PlacedBlock]:
     """The outermost blocks below a statement with the loops around them, in order."""

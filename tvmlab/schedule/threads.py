@@ -24,7 +24,6 @@ from tvmlab.ir import (
     is_thread_loop,
     placed_blocks,
     touched_buffers,
-    uses_var,
     walk,
 )
 
@@ -33,7 +32,7 @@ from .index import ProgramIndex, index_of
 from .kinds import block_kind
 from .legality import binding_vars
 from .thread_reads import require_own_reads
-from .verdict import RefusedError, refuse
+from .verdict import RefusedError, refuse, unsure
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +45,14 @@ class Asked:
 
     def refuse(self, rule: str, why: str, **more: object) -> RefusedError:
         """The refusal of the step by one of the rules of threads."""
-        name = f"{self.primitive}.{rule}" if self.by_bind else f"{self.primitive}.breaks-threads"
-        return refuse(name, f"cannot {self.what}: {why}", **more)  # type: ignore[arg-type]
+        return refuse(self._name(rule), f"cannot {self.what}: {why}", **more)  # type: ignore[arg-type]
+
+    def doubt(self, rule: str, why: str, *, subject: object) -> RefusedError:
+        """The refusal of a step that may be lawful, but could not be shown to be."""
+        return unsure(self._name(rule), f"cannot {self.what}: {why}", subject=subject)
+
+    def _name(self, rule: str) -> str:
+        return f"{self.primitive}.{rule}" if self.by_bind else f"{self.primitive}.breaks-threads"
 
 
 def require_lawful_threads(program: Program, asked: Asked) -> None:
@@ -154,7 +159,7 @@ def _require_cooperation(
     for placed in below:
         block = placed.block
         alone = [b.name for b in touched_buffers(block)[1] if not sharing.shared(b, loop)]
-        if placed.depends_on(outer) or uses_var(block.predicate, {outer.var}) or alone:
+        if placed.depends_on(outer) or placed.is_conditional_on(outer) or alone:
             why = (
                 f"{alone[0]} is not in memory that these threads share"
                 if alone
@@ -182,6 +187,13 @@ def _may_clash(placed: PlacedBlock, loop: For, sharing: Sharing, asked: Asked) -
                 "mixed-scopes",
                 f"block {block.name} does not depend on {name} and writes some buffers that its "
                 f"threads share and some that they do not",
+                subject=loop.var,
+            )
+        if shared and placed.is_conditional_on(loop):
+            raise asked.doubt(
+                "condition",
+                f"the first iteration of {name} would do block {block.name} for all, as they share "
+                f"{shared[0].name}, but a condition on {name} decides where the block runs",
                 subject=loop.var,
             )
         return False

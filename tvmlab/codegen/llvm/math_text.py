@@ -173,13 +173,15 @@ class MathText:
         )
 
     def library_where(self, cond: str, function: str, x: str, usual: str) -> str:
-        """`usual`, but in the rare lanes where `cond` holds the C library's function of x."""
+        """`usual`, but in the rare lanes where `cond` holds the C library's function of x.
+
+        That of float64 in any case: libraries round those of float32 less well.
+        """
         lanes, lane = self.dtype.lanes, llvm_type(self.dtype.scalar)
-        name = function if self.dtype.bits == 64 else f"{function}f"
-        self.declared[name] = f"declare {lane} @{name}({lane}) nounwind"
+        self.declared[function] = f"declare double @{function}(double) nounwind"
         mark = f"rare{len(self._lines)}"
         if lanes == 1:
-            return self._library_branch(cond, name, x, usual, mark)
+            return self._library_branch(cond, function, x, usual, mark)
         some = f"llvm.vector.reduce.or.v{lanes}i1"
         self.declared[some] = f"declare i1 @{some}({self.mask})"
         self._lines += [
@@ -192,7 +194,7 @@ class MathText:
             f"  %{mark}.all = phi {self.kind} [ {x}, %{mark}.from ], "
             f"[ %{mark}.more, %{mark}.loop ]",
             f"  %{mark}.x = extractelement {self.kind} {x}, i64 %{mark}.lane",
-            f"  %{mark}.one = call {lane} @{name}({lane} %{mark}.x)",
+            *self._library_call(function, f"%{mark}.x", mark),
             f"  %{mark}.more = insertelement {self.kind} %{mark}.all, {lane} %{mark}.one, "
             f"i64 %{mark}.lane",
             f"  %{mark}.next = add i64 %{mark}.lane, 1",
@@ -210,12 +212,22 @@ class MathText:
             f"{mark}.from:",
             f"  br i1 {cond}, label %{mark}.call, label %{mark}.done",
             f"{mark}.call:",
-            f"  %{mark}.one = call {self.kind} @{name}({self.kind} {x})",
+            *self._library_call(name, x, mark),
             f"  br label %{mark}.done",
             f"{mark}.done:",
             f"  %{mark} = phi {self.kind} [ {usual}, %{mark}.from ], [ %{mark}.one, %{mark}.call ]",
         ]
         return f"%{mark}"
+
+    def _library_call(self, name: str, x: str, mark: str) -> list[str]:
+        """The lines that set `mark.one` to the library's function of one value."""
+        if self.dtype.bits == 64:
+            return [f"  %{mark}.one = call double @{name}(double {x})"]
+        return [
+            f"  %{mark}.wide = fpext float {x} to double",
+            f"  %{mark}.exact = call double @{name}(double %{mark}.wide)",
+            f"  %{mark}.one = fptrunc double %{mark}.exact to float",
+        ]
 
     def render(self, name: str, result: str, arity: int) -> str:
         """The finished function."""
