@@ -6,6 +6,7 @@ The functions that users hand in may raise what they like; none of those here do
 from __future__ import annotations
 
 import inspect
+import tempfile
 from collections.abc import Callable
 from typing import Any
 
@@ -200,5 +201,5 @@ def test_texts(ask: Callable[[tl.Schedule], Any], message: str) -> None:
 
 
 def test_a_place_in_a_notebook_is_a_line_of_its_cell() -> None:
-    span = Span("/tmp/ipykernel_7/3126353521.py", 3, "sch.parallel(i)")
+    span = Span(f"{tempfile.gettempdir()}/ipykernel_7/3126353521.py", 3, "sch.parallel(i)")
     assert render_span(span) == "  at line 3 of the cell\n    sch.parallel(i)"

@@ -131,7 +131,11 @@ def test_threads_of_several_lengths_are_not_started_together() -> None:
         s.env_threads(s.loops("Z")[0], "threadIdx.x")
 
 
-def test_a_local_stage_of_a_reader_in_threads_holds_what_one_thread_reads() -> None:
+def chain_in_threads() -> tuple[Any, tuple[Any, ...], tuple[Any, Any], Any]:
+    """Three stages, a local one before a shared one; the last is bound to groups and threads.
+
+    Returns the schedule, the tensors from the input on, the bound axes, and the threads' axis.
+    """
     x = te.placeholder((128,), name="X")
     a = te.compute((128,), lambda i: x[i] + 1.0, name="A")
     b = te.compute((128,), lambda i: a[i] * 2.0, name="B")
@@ -143,6 +147,11 @@ def test_a_local_stage_of_a_reader_in_threads_holds_what_one_thread_reads() -> N
     outer, inner = s[c].split(c.op.axis[0], factor=32)
     s[c].bind(outer, te.thread_axis("blockIdx.x"))
     s[c].bind(inner, tx)
+    return s, (x, a, b, c), (outer, inner), tx
+
+
+def test_a_local_stage_of_a_reader_in_threads_holds_what_one_thread_reads() -> None:
+    s, (x, a, b, c), (outer, inner), tx = chain_in_threads()
     s[b].compute_at(s[c], outer)
     s[b].bind(b.op.axis[0], tx)
     s[a].compute_at(s[c], outer)
@@ -153,17 +162,7 @@ def test_a_local_stage_of_a_reader_in_threads_holds_what_one_thread_reads() -> N
 
 
 def test_a_local_stage_stays_outside_of_threads_that_are_around_it_already() -> None:
-    x = te.placeholder((128,), name="X")
-    a = te.compute((128,), lambda i: x[i] + 1.0, name="A")
-    b = te.compute((128,), lambda i: a[i] * 2.0, name="B")
-    c = te.compute((128,), lambda i: b[i] + 3.0, name="C")
-    s = te.create_schedule(c.op)
-    s[b].set_scope("shared")
-    s[a].set_scope("local")
-    tx = te.thread_axis("threadIdx.x")
-    outer, inner = s[c].split(c.op.axis[0], factor=32)
-    s[c].bind(outer, te.thread_axis("blockIdx.x"))
-    s[c].bind(inner, tx)
+    s, (x, a, b, c), (outer, inner), tx = chain_in_threads()
     s[b].compute_at(s[c], inner)
     s[b].bind(s[b].split(b.op.axis[0], nparts=1)[1], tx)
     s[a].compute_at(s[c], inner)

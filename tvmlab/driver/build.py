@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, cast, overload
 
-from tvmlab import codegen
+import tvmlab.codegen as codegen
 from tvmlab.ir import For, Program, Var, verify, walk
 from tvmlab.lower import LowerOptions
 from tvmlab.runtime import Kernel, ObjectCache

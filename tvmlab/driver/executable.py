@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from tvmlab import codegen
+import tvmlab.codegen as codegen
 from tvmlab.ir import Program, to_text
 from tvmlab.runtime import Kernel, Signature, Timing
 from tvmlab.support import OptionError, require_text, shown

@@ -14,7 +14,19 @@ import numpy as np
 
 from tvmlab.support import BOOL, INT32, DType
 
-from . import op_meaning as meaning
+from .op_meaning import (
+    erf,
+    exp10,
+    leading_zeros,
+    multiply_add,
+    outside,
+    popcount,
+    power,
+    q_multiply_shift,
+    round_half_away,
+    rsqrt,
+    saturating,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +67,10 @@ _SATURATED = tuple(DType(kind, bits) for kind in ("int", "uint") for bits in (8,
 _ROWS: tuple[CallInfo, ...] = (
     CallInfo("abs", 1, np.abs),
     CallInfo("sqrt", 1, np.sqrt),
-    CallInfo("rsqrt", 1, meaning.rsqrt),
+    CallInfo("rsqrt", 1, rsqrt),
     CallInfo("exp", 1, np.exp),
     CallInfo("exp2", 1, np.exp2),
-    CallInfo("exp10", 1, meaning.exp10),
+    CallInfo("exp10", 1, exp10),
     CallInfo("expm1", 1, np.expm1),
     CallInfo("log", 1, np.log),
     CallInfo("log2", 1, np.log2),
@@ -77,28 +89,28 @@ _ROWS: tuple[CallInfo, ...] = (
     CallInfo("asinh", 1, np.arcsinh),
     CallInfo("acosh", 1, np.arccosh),
     CallInfo("atanh", 1, np.arctanh),
-    CallInfo("erf", 1, meaning.erf),
+    CallInfo("erf", 1, erf),
     CallInfo("floor", 1, np.floor),
     CallInfo("ceil", 1, np.ceil),
     CallInfo("trunc", 1, np.trunc),
-    CallInfo("round", 1, meaning.round_half_away),
+    CallInfo("round", 1, round_half_away),
     CallInfo("nearbyint", 1, np.rint),
-    CallInfo("pow", 2, meaning.power),
+    CallInfo("pow", 2, power),
     CallInfo("fmod", 2, np.fmod),
     CallInfo("hypot", 2, np.hypot),
     CallInfo("copysign", 2, np.copysign),
     CallInfo("nextafter", 2, np.nextafter),
     CallInfo("ldexp", 2, np.ldexp, others=INT32),
-    CallInfo("fma", 3, meaning.multiply_add),
+    CallInfo("fma", 3, multiply_add),
     CallInfo("isnan", 1, np.isnan, "bool"),
     CallInfo("isinf", 1, np.isinf, "bool"),
     CallInfo("isfinite", 1, np.isfinite, "bool"),
-    CallInfo("popcount", 1, meaning.popcount, by_width=True),
-    CallInfo("clz", 1, meaning.leading_zeros, by_width=True),
-    CallInfo("q_multiply_shift", 4, meaning.q_multiply_shift),
+    CallInfo("popcount", 1, popcount, by_width=True),
+    CallInfo("clz", 1, leading_zeros, by_width=True),
+    CallInfo("q_multiply_shift", 4, q_multiply_shift),
     # Makes the call of the kernel fail: an index, its limit, the number of a text (check_indices).
-    CallInfo("outside", 3, meaning.outside, "any"),
-    *(CallInfo(f"saturate_{t}", 1, meaning.saturating(t), t) for t in _SATURATED),
+    CallInfo("outside", 3, outside, "any"),
+    *(CallInfo(f"saturate_{t}", 1, saturating(t), t) for t in _SATURATED),
 )
 
 CALLS: dict[str, CallInfo] = {row.name: row for row in _ROWS}

@@ -10,7 +10,7 @@ from tvmlab.ir import Expr, ExprLike, as_expr, const, const_int, structural_equa
 from tvmlab.support import ShapeError
 from tvmlab.te import Axis, Tensor
 
-from . import tag
+from .tag import BROADCAST, ELEMWISE
 
 Operand = Tensor | ExprLike
 
@@ -73,7 +73,7 @@ def apply(combine: Callable[[Any, Any], ExprLike], a: Operand, b: Operand, name:
     def formula(*indices: Axis) -> ExprLike:
         return combine(value(a, indices), value(b, indices))
 
-    kind = tag.BROADCAST if len(tensors) == 2 else tag.ELEMWISE
+    kind = BROADCAST if len(tensors) == 2 else ELEMWISE
     return te.compute(shape, formula, name=name, tag=kind)
 
 
@@ -147,4 +147,4 @@ def broadcast_to(a: Tensor, shape: Sequence[ExprLike]) -> Tensor:
         return element(a, indices)
 
     target = broadcast_shape(a.shape, [as_expr(s) for s in shape])
-    return te.compute(target, formula, name="broadcast_to", tag=tag.BROADCAST)
+    return te.compute(target, formula, name="broadcast_to", tag=BROADCAST)

@@ -10,7 +10,7 @@ from tvmlab.ir import Expr, ExprLike, as_expr, const
 from tvmlab.support import DType
 from tvmlab.te import Axis, Tensor
 
-from . import tag
+from .tag import ELEMWISE
 
 
 def elementwise(function: Callable[[Any], ExprLike], a: Tensor, name: str) -> Tensor:
@@ -19,7 +19,7 @@ def elementwise(function: Callable[[Any], ExprLike], a: Tensor, name: str) -> Te
     def formula(*indices: Axis) -> ExprLike:
         return function(a[indices])
 
-    return te.compute(a.shape, formula, name=name, tag=tag.ELEMWISE)
+    return te.compute(a.shape, formula, name=name, tag=ELEMWISE)
 
 
 def _named(name: str) -> Callable[[Tensor], Tensor]:
@@ -80,7 +80,7 @@ def full(shape: Any, dtype: DType | str, value: ExprLike) -> Tensor:
         del indices
         return filling
 
-    return te.compute(shape, formula, name="full", tag=tag.ELEMWISE)
+    return te.compute(shape, formula, name="full", tag=ELEMWISE)
 
 
 def full_like(a: Tensor, value: ExprLike) -> Tensor:

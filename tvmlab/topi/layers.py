@@ -8,11 +8,11 @@ from tvmlab import te
 from tvmlab.ir import Expr
 from tvmlab.te import Axis, Tensor
 
-from . import tag
 from .broadcast import add, divide, multiply, subtract
 from .elementwise import exp, log, sqrt
 from .reduction import max as largest
 from .reduction import sum as total
+from .tag import BROADCAST
 
 
 def dense(data: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
@@ -34,7 +34,7 @@ def bias_add(data: Tensor, bias: Tensor, axis: int = -1) -> Tensor:
     def formula(*indices: Axis) -> Expr:
         return data[indices] + bias[indices[at]]
 
-    return te.compute(data.shape, formula, name="bias_add", tag=tag.BROADCAST)
+    return te.compute(data.shape, formula, name="bias_add", tag=BROADCAST)
 
 
 def softmax(data: Tensor, axis: int = -1) -> Tensor:
@@ -66,7 +66,7 @@ def batch_norm(
         c = indices[at]
         return (data[indices] - mean[c]) * scale[c] + beta[c]
 
-    return te.compute(data.shape, value, name="batch_norm", tag=tag.BROADCAST)
+    return te.compute(data.shape, value, name="batch_norm", tag=BROADCAST)
 
 
 def _reciprocal(a: Tensor) -> Tensor:

@@ -10,7 +10,7 @@ from tvmlab.ir import Expr, ExprLike, const
 from tvmlab.support import ShapeError
 from tvmlab.te import Axis, Tensor
 
-from . import tag
+from .tag import COMM_REDUCE
 
 Axes = int | Sequence[int] | None
 
@@ -33,7 +33,7 @@ def reduce(
         places = _places(indices, axes, len(a.shape), keepdims)
         return function(a[places], axis=list(axes.values()))
 
-    return te.compute(shape, formula, name=name, tag=tag.COMM_REDUCE)
+    return te.compute(shape, formula, name=name, tag=COMM_REDUCE)
 
 
 def normalized(axis: Axes, rank: int) -> list[int]:

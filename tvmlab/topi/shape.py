@@ -10,7 +10,7 @@ from tvmlab.ir import Expr, ExprLike, as_expr, const
 from tvmlab.support import ShapeError
 from tvmlab.te import Axis, Tensor
 
-from . import tag
+from .tag import BROADCAST, INJECTIVE
 
 
 def transpose(a: Tensor, axes: Sequence[int] | None = None) -> Tensor:
@@ -24,7 +24,7 @@ def transpose(a: Tensor, axes: Sequence[int] | None = None) -> Tensor:
         return a[tuple(indices[order.index(d)] for d in range(rank))]
 
     shape = tuple(a.shape[d] for d in order)
-    return te.compute(shape, formula, name="transpose", tag=tag.INJECTIVE)
+    return te.compute(shape, formula, name="transpose", tag=INJECTIVE)
 
 
 def reshape(a: Tensor, shape: Sequence[ExprLike]) -> Tensor:
@@ -41,7 +41,7 @@ def reshape(a: Tensor, shape: Sequence[ExprLike]) -> Tensor:
             flat = flat // size
         return a[tuple(places)]
 
-    return te.compute(tuple(target), value, name="reshape", tag=tag.INJECTIVE)
+    return te.compute(tuple(target), value, name="reshape", tag=INJECTIVE)
 
 
 def flatten(a: Tensor) -> Tensor:
@@ -60,7 +60,7 @@ def expand_dims(a: Tensor, axis: int, num_newaxis: int = 1) -> Tensor:
     def formula(*indices: Axis) -> Expr:
         return a[(*indices[:at], *indices[at + num_newaxis :])]
 
-    return te.compute(shape, formula, name="expand_dims", tag=tag.BROADCAST)
+    return te.compute(shape, formula, name="expand_dims", tag=BROADCAST)
 
 
 def pad(
@@ -87,4 +87,4 @@ def pad(
         read = a[tuple(places)]
         return te.if_then_else(te.all(*inside), read, fill) if inside else read
 
-    return te.compute(shape, element, name=name, tag=f"{tag.INJECTIVE},pad")
+    return te.compute(shape, element, name=name, tag=f"{INJECTIVE},pad")

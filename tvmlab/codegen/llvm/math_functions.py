@@ -31,35 +31,38 @@ from collections.abc import Callable
 
 from tvmlab.support import DType
 
-from . import math_exp, math_log, math_power, math_trig
+from .math_exp import cosh, exp, exp2, exp10, expm1, sinh, tanh
+from .math_log import acosh, asinh, atanh, log, log1p, log2, log10
+from .math_power import erf, hypot, ldexp, power
 from .math_text import ARGUMENTS, MathText
+from .math_trig import acos, asin, atan, atan2, cos, sin, tan
 
 _RULES: dict[str, Callable[..., str]] = {
-    "exp": math_exp.exp,
-    "exp2": math_exp.exp2,
-    "exp10": math_exp.exp10,
-    "expm1": math_exp.expm1,
-    "log": math_log.log,
-    "log2": math_log.log2,
-    "log10": math_log.log10,
-    "log1p": math_log.log1p,
-    "sin": math_trig.sin,
-    "cos": math_trig.cos,
-    "tan": math_trig.tan,
-    "asin": math_trig.asin,
-    "acos": math_trig.acos,
-    "atan": math_trig.atan,
-    "atan2": math_trig.atan2,
-    "sinh": math_exp.sinh,
-    "cosh": math_exp.cosh,
-    "tanh": math_exp.tanh,
-    "asinh": math_log.asinh,
-    "acosh": math_log.acosh,
-    "atanh": math_log.atanh,
-    "erf": math_power.erf,
-    "pow": math_power.power,
-    "hypot": math_power.hypot,
-    "ldexp": math_power.ldexp,
+    "exp": exp,
+    "exp2": exp2,
+    "exp10": exp10,
+    "expm1": expm1,
+    "log": log,
+    "log2": log2,
+    "log10": log10,
+    "log1p": log1p,
+    "sin": sin,
+    "cos": cos,
+    "tan": tan,
+    "asin": asin,
+    "acos": acos,
+    "atan": atan,
+    "atan2": atan2,
+    "sinh": sinh,
+    "cosh": cosh,
+    "tanh": tanh,
+    "asinh": asinh,
+    "acosh": acosh,
+    "atanh": atanh,
+    "erf": erf,
+    "pow": power,
+    "hypot": hypot,
+    "ldexp": ldexp,
 }
 
 
