@@ -423,3 +423,32 @@ def f(A: float32[3, 4], B: float32[3, 4]):
         b = np.zeros((3, 4), np.float32)
         interpret(stage, [a, b])
         np.testing.assert_array_equal(b, a[:, ::-1])
+
+
+def test_a_sum_that_virtual_threads_share_is_added_up_once_under_a_condition() -> None:
+    program = parse(
+        """
+def f(A: int32[4, 6], C: int32[4, 6]):
+    T = alloc(int32[4])
+    for i in range(4):
+        for j in virtual(6):
+            for k in range(6):
+                with block("T", vi=spatial(4, i), vk=reduce(6, k)):
+                    where(j < 5)
+                    with init():
+                        T[vi] = int32(0)
+                    T[vi] = T[vi] + A[vi, vk]
+            with block("C", vi=spatial(4, i), vj=spatial(6, j)):
+                C[vi, vj] = A[vi, vj] * T[vi]
+    for i in range(4):
+        for j in virtual(6):
+            with block("D", vi=spatial(4, i), vj=spatial(6, j)):
+                C[vi, vj] = C[vi, vj] + T[vi]
+"""
+    )
+    a = np.arange(24, dtype="int32").reshape(4, 6)
+    total = a.sum(1, keepdims=True)
+    for stage in (program, *(step.after for step in lower(program, TARGET).record)):
+        c = np.zeros((4, 6), np.int32)
+        interpret(stage, [a, c])
+        np.testing.assert_array_equal(c, a * total + total)

@@ -151,7 +151,7 @@ def chain_in_threads() -> tuple[Any, tuple[Any, ...], tuple[Any, Any], Any]:
 
 
 def test_a_local_stage_of_a_reader_in_threads_holds_what_one_thread_reads() -> None:
-    s, (x, a, b, c), (outer, inner), tx = chain_in_threads()
+    s, (x, a, b, c), (outer, _), tx = chain_in_threads()
     s[b].compute_at(s[c], outer)
     s[b].bind(b.op.axis[0], tx)
     s[a].compute_at(s[c], outer)
@@ -162,7 +162,7 @@ def test_a_local_stage_of_a_reader_in_threads_holds_what_one_thread_reads() -> N
 
 
 def test_a_local_stage_stays_outside_of_threads_that_are_around_it_already() -> None:
-    s, (x, a, b, c), (outer, inner), tx = chain_in_threads()
+    s, (x, a, b, c), (_, inner), tx = chain_in_threads()
     s[b].compute_at(s[c], inner)
     s[b].bind(s[b].split(b.op.axis[0], nparts=1)[1], tx)
     s[a].compute_at(s[c], inner)

@@ -33,6 +33,7 @@ from .infer_scopes import infer_scopes
 from .insert_barriers import insert_barriers
 from .insert_prefetches import insert_prefetches
 from .interleave_virtual import interleave_virtual
+from .once_for_virtual import once_for_virtual
 from .options import LowerOptions, VectorUnit
 from .pad_rows import pad_rows
 from .partition_loops import partition_loops
@@ -136,6 +137,11 @@ PIPELINE: tuple[Pass, ...] = (
         "unify_threads",
         "every thread of a kernel runs one iteration of each loop over threads",
         lambda p, _: unify_threads(p),
+    ),
+    Pass(
+        "once_for_virtual",
+        "what virtual threads share is done by the first of them, whatever its conditions say",
+        lambda p, _: once_for_virtual(p),
     ),
     Pass(
         "reduce_across_threads",
