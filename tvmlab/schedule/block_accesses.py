@@ -12,7 +12,7 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
-from tvmlab.arith.polyhedral import Access
+from tvmlab.arith import polyhedral
 from tvmlab.ir import (
     Alloc,
     Block,
@@ -57,7 +57,7 @@ class BlockAccess:
     """
 
     block: Block
-    access: Access
+    access: polyhedral.Access
     writes: bool
     outer: frozenset[Var]
     sum: Hashable = None
@@ -203,7 +203,7 @@ class _Collector:
     ) -> None:
         if buffer in self.inner_buffers:
             return
-        access = Access(
+        access = polyhedral.Access(
             buffer,
             tuple(substitute(i, place.values) for i in indices),
             place.loops,

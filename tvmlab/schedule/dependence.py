@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from tvmlab.arith.polyhedral import BeyondBudgetError, Clash, Order, Relation, find_clash
+from tvmlab.arith import polyhedral
 from tvmlab.ir import Block, Buffer, Expr, For, Var
 
 from .assumptions import size_facts
@@ -38,22 +38,26 @@ class Conflict:
     witness: Witness | None = None
 
 
-def side_by_side(index: ProgramIndex, loop: For) -> list[Order]:
+def side_by_side(index: ProgramIndex, loop: For) -> list[polyhedral.Order]:
     """Two iterations of a loop, while the loops around it stand still."""
-    around: dict[Var, Relation] = {outer.var: "=" for outer in index.loops_around(loop)}
+    around: dict[Var, polyhedral.Relation] = {outer.var: "=" for outer in index.loops_around(loop)}
     return [{**around, loop.var: "<"}]
 
 
-def swapped(index: ProgramIndex, chain: Sequence[For], wanted: Sequence[For]) -> list[Order]:
+def swapped(
+    index: ProgramIndex, chain: Sequence[For], wanted: Sequence[For]
+) -> list[polyhedral.Order]:
     """Two iterations of nested loops that run the other way round once the loops are reordered.
 
     The first stays first unless a loop that moves outwards past the one which tells the two apart
     has a larger value in it.
     """
-    around: dict[Var, Relation] = {outer.var: "=" for outer in index.loops_around(chain[0])}
-    orders: list[Order] = []
+    around: dict[Var, polyhedral.Relation] = {
+        outer.var: "=" for outer in index.loops_around(chain[0])
+    }
+    orders: list[polyhedral.Order] = []
     for position, deciding in enumerate(chain):
-        equal: dict[Var, Relation] = {
+        equal: dict[Var, polyhedral.Relation] = {
             **around,
             **dict.fromkeys((lp.var for lp in chain[:position]), "="),
         }
@@ -66,12 +70,12 @@ def swapped(index: ProgramIndex, chain: Sequence[For], wanted: Sequence[For]) ->
     return orders
 
 
-def together(loops: Sequence[For]) -> Order:
+def together(loops: Sequence[For]) -> polyhedral.Order:
     """Iterations that do not differ in the loops."""
     return {loop.var: "=" for loop in loops}
 
 
-def earlier(loops: Sequence[For]) -> list[Order]:
+def earlier(loops: Sequence[For]) -> list[polyhedral.Order]:
     """The first of two iterations comes before the other one in the loops."""
     return [{**together(loops[:n]), loop.var: "<"} for n, loop in enumerate(loops)]
 
@@ -79,7 +83,7 @@ def earlier(loops: Sequence[For]) -> list[Order]:
 def find_conflict(
     index: ProgramIndex,
     blocks: Sequence[Block],
-    orders: Sequence[Order],
+    orders: Sequence[polyhedral.Order],
     *,
     free_sums: bool,
     skip: Iterable[Buffer] = (),
@@ -116,7 +120,7 @@ def find_overlap(
     reader: Block,
     writer: Block,
     buffer: Buffer,
-    orders: Sequence[Order],
+    orders: Sequence[polyhedral.Order],
 ) -> Conflict | None:
     """An element of a buffer that one block reads and another one writes.
 
@@ -143,11 +147,11 @@ def _matters(one: BlockAccess, other: BlockAccess, free_sums: bool) -> bool:
 
 
 def _ask(
-    one: BlockAccess, other: BlockAccess, orders: Sequence[Order], facts: Sequence[Expr]
+    one: BlockAccess, other: BlockAccess, orders: Sequence[polyhedral.Order], facts: Sequence[Expr]
 ) -> Conflict | None:
     try:
-        clash = find_clash(one.access, other.access, orders, facts)
-    except BeyondBudgetError:
+        clash = polyhedral.find_clash(one.access, other.access, orders, facts)
+    except polyhedral.BeyondBudgetError:
         return Conflict("too long", one.block, other.block, one.access.buffer)
     if clash is None:
         return None
@@ -156,7 +160,7 @@ def _ask(
     return Conflict(certainty, one.block, other.block, one.access.buffer, witness)
 
 
-def _witness(one: BlockAccess, other: BlockAccess, clash: Clash) -> Witness:
+def _witness(one: BlockAccess, other: BlockAccess, clash: polyhedral.Clash) -> Witness:
     def iteration(access: BlockAccess, values: Mapping[Var, int]) -> Iteration:
         loops = {v.name: n for v, n in values.items() if v in access.outer}
         return Iteration(access.block.name, loops)

@@ -6,8 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tvmlab.arith import detect_iter_map
-from tvmlab.arith.polyhedral import Access, BeyondBudgetError, missing_element
+from tvmlab.arith import detect_iter_map, polyhedral
 from tvmlab.ir import Block, Buffer, IterVar, Load, Var, conjunction
 
 from .assumptions import size_facts
@@ -32,7 +31,9 @@ def require_whole(index: ProgramIndex, buffer: Buffer, primitive: str, subject: 
         return
     if buffer in index.writers:
         steps = [Var("step") for _ in buffer.shape]
-        whole = Access(buffer, tuple(steps), tuple(zip(steps, buffer.shape, strict=True)))
+        whole = polyhedral.Access(
+            buffer, tuple(steps), tuple(zip(steps, buffer.shape, strict=True))
+        )
         _require(index, whole, primitive, subject)
 
 
@@ -79,10 +80,12 @@ def _is_done_before(index: ProgramIndex, first: Block, second: Block, buffer: Bu
     return index.position[first] < index.position[second] and covers(index, first, second, buffer)
 
 
-def _among(index: ProgramIndex, read: Access, writes: Sequence[Access]) -> bool:
+def _among(
+    index: ProgramIndex, read: polyhedral.Access, writes: Sequence[polyhedral.Access]
+) -> bool:
     try:
-        return missing_element(read, writes, size_facts(index.program)) is None
-    except BeyondBudgetError:
+        return polyhedral.missing_element(read, writes, size_facts(index.program)) is None
+    except polyhedral.BeyondBudgetError:
         return False
 
 
@@ -95,12 +98,12 @@ def require_read_written(
 ) -> None:
     """The same for one load, whatever values iteration variables have."""
     loops = tuple((it.var, it.extent) for it in iters)
-    _require(index, Access(load.buffer, load.indices, loops), primitive, subject)
+    _require(index, polyhedral.Access(load.buffer, load.indices, loops), primitive, subject)
 
 
 def _require(
     index: ProgramIndex,
-    read: Access,
+    read: polyhedral.Access,
     primitive: str,
     subject: object,
     told: Buffer | None = None,
@@ -109,7 +112,7 @@ def _require(
     writer = index.writers[read.buffer][0].name
     try:
         cell = _unwritten(index, read)
-    except BeyondBudgetError:
+    except polyhedral.BeyondBudgetError:
         raise _refusal(writer, name, None, primitive, subject) from None
     if cell is not None:
         raise _refusal(writer, name, cell, primitive, subject)
@@ -139,11 +142,11 @@ def _refusal(
     )
 
 
-def _unwritten(index: ProgramIndex, read: Access) -> tuple[int, ...] | None:
+def _unwritten(index: ProgramIndex, read: polyhedral.Access) -> tuple[int, ...] | None:
     writers = index.writers.get(read.buffer, [])
     found = [a for writer in writers for a in _accesses(index, writer, read.buffer)]
     writes = [a.access for a in found if a.writes]
-    return missing_element(read, writes, size_facts(index.program))
+    return polyhedral.missing_element(read, writes, size_facts(index.program))
 
 
 def _writes_each(index: ProgramIndex, writer: Block, buffer: Buffer) -> bool:

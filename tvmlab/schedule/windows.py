@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from tvmlab.arith import Bounds, Interval, bound_of, linear_form, prove, relax, simplify
-from tvmlab.arith.polyhedral import Access, BeyondBudgetError, missing_element
+from tvmlab.arith import Bounds, Interval, bound_of, linear_form, polyhedral, prove, relax, simplify
 from tvmlab.ir import (
     Block,
     Buffer,
@@ -288,12 +287,12 @@ def _all_written(
     own = [w for w in writes if w.buffer is buffer]
     open_reads = [r for r in reads if r.buffer is buffer and not any(_alike(r, w) for w in own)]
     try:
-        return all(missing_element(r, own, facts) is None for r in open_reads)
-    except BeyondBudgetError:
+        return all(polyhedral.missing_element(r, own, facts) is None for r in open_reads)
+    except polyhedral.BeyondBudgetError:
         return False
 
 
-def _alike(read: Access, write: Access) -> bool:
+def _alike(read: polyhedral.Access, write: polyhedral.Access) -> bool:
     """Whether a write is, but for the names of loops, the read."""
     running, writing = dict(read.loops), dict(write.loops)
     names = [list(dict.fromkeys(v for i in a.indices for v in walk(i) if v in loops))
@@ -317,7 +316,7 @@ def _alike(read: Access, write: Access) -> bool:
     )
 
 
-def _standing(found: BlockAccess, fixed: Sequence[Var]) -> Access:
+def _standing(found: BlockAccess, fixed: Sequence[Var]) -> polyhedral.Access:
     """The access in one iteration of loops that stand still."""
     loops = tuple((v, extent) for v, extent in found.access.loops if v not in fixed)
     return replace(found.access, loops=loops)

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, Literal, cast
 
-import ml_dtypes
 import numpy as np
 
 from .errors import TypeMismatch
@@ -109,7 +108,7 @@ class DType:
     def numpy(self) -> np.dtype[Any]:
         """The NumPy dtype of one lane; bfloat16 comes from ml_dtypes."""
         if self.kind == "bfloat":
-            return np.dtype(ml_dtypes.bfloat16)
+            return np.dtype(_ml_dtypes().bfloat16)
         return np.dtype(self.scalar.name)
 
     @property
@@ -120,7 +119,8 @@ class DType:
     @property
     def _limits(self) -> Any:
         """What NumPy's `finfo` says; bfloat16 is known to that of ml_dtypes alone."""
-        return cast(Any, ml_dtypes.finfo(self.numpy))
+        source = _ml_dtypes() if self.kind == "bfloat" else np
+        return source.finfo(self.numpy)
 
     @property
     def min_value(self) -> int | float:
@@ -139,6 +139,13 @@ class DType:
         if self.is_int:
             return (1 << (self.bits - (self.kind == "int"))) - 1
         return float(self._limits.max)
+
+
+def _ml_dtypes() -> Any:
+    # Here, because most programs have no bfloat16 and a plain `import tvmlab` need not wait for it.
+    import ml_dtypes
+
+    return ml_dtypes
 
 
 @lru_cache(maxsize=512)

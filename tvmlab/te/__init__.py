@@ -16,8 +16,11 @@ What numbers do:
 - An index that leaves its tensor is an error of the call, never a read of other memory.
 """
 
+from typing import TYPE_CHECKING
+
 from tvmlab.arith import AXIS_SEPARATOR
 from tvmlab.ir import const, eq, maximum, minimum, ne
+from tvmlab.support import on_demand
 
 from . import ir_builder
 from .axis import (
@@ -49,7 +52,6 @@ from .folds import (
     prod,
     sum,
 )
-from .gradient import gradient
 from .integers import (
     bitwise_and,
     bitwise_not,
@@ -159,6 +161,9 @@ from .tensor import (
 )
 
 Select = if_then_else
+
+if TYPE_CHECKING:
+    from .differentiation import gradient
 
 __all__ = [
     "AXIS_SEPARATOR",
@@ -289,3 +294,6 @@ __all__ = [
     "truncmod",
     "var",
 ]
+
+# Few programs differentiate, and what does it is as large as the rest of the reductions.
+__getattr__ = on_demand(__name__, {"differentiation": ["gradient"]})

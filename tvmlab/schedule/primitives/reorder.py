@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from tvmlab.arith import simplify
-from tvmlab.arith.polyhedral import loop_bounds
+from tvmlab.arith import polyhedral, simplify
 from tvmlab.ir import (
     Block,
     Expr,
@@ -84,7 +83,7 @@ def _rebuilt(index: ProgramIndex, chain: Sequence[For], wanted: Sequence[For]) -
         return body
     env = index.bounds_around(chain[0])
     loops, order = [(lp.var, lp.extent) for lp in chain], [lp.var for lp in wanted]
-    bounds = loop_bounds(loops, order, env)
+    bounds = polyhedral.loop_bounds(loops, order, env)
     if bounds is None:
         outer, inner = dependent
         raise refuse(
