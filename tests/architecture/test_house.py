@@ -84,14 +84,16 @@ def test_no_unfinished_marks() -> None:
 
 
 def test_import_is_quick_and_light(tmp_path: Path) -> None:
-    """`import tvmlab` takes under 0.3 s and pulls no heavy optional package.
+    """`import tvmlab` takes less than three times what NumPy, a part of it, takes itself.
 
-    Processor time is taken, which other work on the machine disturbs less, with the bytecode in
-    place that Python writes on the first import.
+    That is 0.3 s where NumPy takes 0.1, and holds on slow machines too. Processor time is taken,
+    which other work disturbs less, with the bytecode in place that Python writes on first import.
     """
     script = (
-        "import sys, time; t = time.process_time(); import tvmlab; "
-        "print(time.process_time() - t); print([m for m in sys.argv[1:] if m in sys.modules])"
+        "import sys, time; start = time.process_time(); import numpy; "
+        "numpy_done = time.process_time(); import tvmlab; done = time.process_time(); "
+        "print(numpy_done - start, done - start); "
+        "print([m for m in sys.argv[1:] if m in sys.modules])"
     )
     environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
     environment["PYTHONPYCACHEPREFIX"] = str(tmp_path)
@@ -103,7 +105,9 @@ def test_import_is_quick_and_light(tmp_path: Path) -> None:
         for _ in range(6)
     ]
     assert all(loaded == "[]" for _, loaded in runs)
-    assert min(float(seconds) for seconds, _ in runs) < 0.3
+    seconds = [[float(part) for part in times.split()] for times, _ in runs]
+    numpy_alone, everything = (min(column) for column in zip(*seconds, strict=True))
+    assert everything < 3 * numpy_alone
 
 
 def test_architecture_page_names_each_package() -> None:
