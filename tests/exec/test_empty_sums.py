@@ -87,3 +87,29 @@ def test_a_part_of_no_dimensions_is_an_array_of_none() -> None:
         run(np.array(3.0, "float32"), result)
         assert result == 3
     assert seen == [()] * 3
+
+
+@pytest.mark.parametrize("factor", [None, 3, 4])
+@pytest.mark.parametrize("threads", [False, True])
+def test_triangular_loops_that_end_before_they_begin(factor: int | None, threads: bool) -> None:
+    """Rows past the corner, and rows of a partial tile, have loops with extents below zero."""
+    schedule = Schedule(
+        parse("""\
+def f(A: float32[8, 8], B: float32[8]):
+    for i in range(5):
+        for k in range(3 - i):
+            with block("C", vi=spatial(5, i), vk=reduce(5, k)):
+                with init():
+                    B[vi] = 7.0
+                B[vi] = B[vi] + A[vi, vk]
+""")
+    )
+    rows, _ = schedule.loops("C")
+    if factor is not None:
+        rows, _ = schedule.split(rows, [None, factor])
+    if threads:
+        schedule.parallel(rows)
+    ones, compiled, read = np.ones((8, 8), "f4"), np.zeros(8, "f4"), np.zeros(8, "f4")
+    tl.build(schedule)(ones, compiled)
+    interpret(schedule.program, [ones, read])
+    assert compiled.tolist() == read.tolist() == [10, 9, 8, 7, 7, 0, 0, 0]

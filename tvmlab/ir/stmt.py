@@ -136,7 +136,11 @@ class If(Stmt):
 
 @node
 class For(Stmt):
-    """`for var in range(extent)`; the variable is the identity of the loop across rewriting."""
+    """`for var in range(extent)`; the variable is the identity of the loop across rewriting.
+
+    As with Python's `range`, an extent below zero means no iteration. Such extents arise from
+    triangular loops: inside of the last, partial tile of `i`, `range(n - i)` may have `i > n`.
+    """
 
     var: Var
     extent: Expr

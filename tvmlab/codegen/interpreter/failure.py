@@ -9,7 +9,7 @@ from tvmlab.support import RuntimeFailure
 
 Rule: TypeAlias = Literal[
     "out-of-bounds", "uninitialized-read", "race", "division-by-zero", "bad-shift", "bad-cast",
-    "iteration-domain", "negative-extent", "barrier-divergence",
+    "iteration-domain", "barrier-divergence",
 ]  # fmt: skip
 
 Iteration: TypeAlias = dict[str, int]

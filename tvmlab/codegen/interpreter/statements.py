@@ -183,12 +183,8 @@ class StmtCompiler:
 
         def run() -> None:
             count = extent()
-            if count == 0 and start_values is not None:
+            if count <= 0 and start_values is not None:
                 start_values()
-            if count < 0:
-                fault = Fault("negative-extent", f"a loop has the extent {count}")
-                fault.at(s)
-                raise fault
             if concurrent is not None:
                 concurrent.start()
             try:
