@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -12,8 +13,9 @@ from helpers.kernels import buffer, kernel_of
 from numpy.typing import NDArray
 
 from tvmlab.ir import Buffer, For, Load, Program, Store, Var, const
-from tvmlab.runtime import BufferParam, Kernel, ScalarParam, Signature, empty
+from tvmlab.runtime import BufferParam, Kernel, ScalarParam, Signature, empty, quick
 from tvmlab.runtime.arguments import bind_arguments
+from tvmlab.runtime.quick_ir import CLOSER_LOOK
 from tvmlab.runtime.signature import evaluate_dim
 from tvmlab.support import FLOAT32, DType, OptionError, RuntimeFailure, ShapeError, TypeMismatch
 
@@ -247,3 +249,47 @@ def test_zero_sized_arrays_overlap_nothing() -> None:
     kernel = kernel_of(Program("f", (ba, bb, n), For(i, n, Store(bb, (i,), Load(ba, (i,))))))
     nothing = np.zeros(0, np.float32)
     kernel(nothing, nothing)
+
+
+def test_the_short_way_is_taken_for_arrays_that_fit(double: Kernel) -> None:
+    a, b = arrays()
+    assert double.enter(a, b) == 0
+    np.testing.assert_array_equal(b, 2)
+
+
+@pytest.mark.parametrize(("change", "error", "message"), BAD_CALLS)
+def test_the_short_way_leaves_the_rest_alone(
+    double: Kernel, change: Any, error: type[Exception], message: str
+) -> None:
+    del error, message
+    a, b = arrays()
+    given = change(a, b)
+    assert double.enter(*given) == CLOSER_LOOK
+    np.testing.assert_array_equal(b, 0)
+
+
+def test_there_is_no_short_way_where_objects_lie_otherwise(
+    double: Kernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(quick, "_method", lambda: None)
+    kernel, (a, b) = Kernel(double.object_bytes, double.signature), arrays()
+    assert kernel.enter(a, b) == CLOSER_LOOK
+    kernel(a, b)
+    np.testing.assert_array_equal(b, 2)
+
+
+def test_other_threads_go_on_while_a_kernel_runs(double: Kernel) -> None:
+    a, b = arrays()
+    results = [np.zeros_like(b) for _ in range(4)]
+
+    def work(out: Any) -> None:
+        for _ in range(2000):
+            double(a, out)
+
+    threads = [threading.Thread(target=work, args=(out,)) for out in results]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    for out in results:
+        np.testing.assert_array_equal(out, 2)

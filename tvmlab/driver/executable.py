@@ -67,7 +67,11 @@ class Executable:
         ShapeError, TypeMismatch, RuntimeFailure
             If an argument does not fit; the message names it.
         """
-        self.kernel(*arguments)
+        # Not by way of `Kernel.__call__`: a Python call costs as much as a product of 16 x 16.
+        kernel = self.kernel
+        code = kernel.enter(*arguments)
+        if code:
+            kernel.finish(code, arguments)
 
     def time(
         self,

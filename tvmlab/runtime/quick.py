@@ -1,95 +1,146 @@
-"""The short way into a kernel: NumPy arrays that fit exactly, checked in about a microsecond.
+"""The short way into a kernel: NumPy arrays that fit exactly, checked by machine code.
 
-For each signature one Python function is written and compiled, as `dataclasses` does, because loops
-and tables would cost more than the checks themselves. Whatever does not fit at a glance (another
-kind of object, a symbolic size, a mistake) is left to `bind_arguments`, which is thorough and
-explains.
+A call costs about a tenth of a microsecond. Whatever does not fit at a glance (another kind of
+object, a symbolic size, a mistake) is left to `bind_arguments`, which is thorough and explains.
 """
 
 from __future__ import annotations
 
 import ctypes
+import sys
 from collections.abc import Callable
-from struct import Struct
+from functools import cache, lru_cache
+from math import prod
+from struct import pack
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .engine import keep_for_ever, load_ir
+from .quick_ir import (
+    BYTES_START,
+    CLOSER_LOOK,
+    DATA,
+    DIMENSIONS,
+    DTYPE,
+    ENTRY,
+    FLAGS,
+    HEADER,
+    MOST_PARAMETERS,
+    NDIM,
+    QUICK_IR,
+)
 from .signature import BufferParam, Signature
 
-Quick: TypeAlias = Callable[..., bytes | None]
-"""From arguments to the bytes of the slots, or None if they need a closer look."""
+Enter: TypeAlias = Callable[..., int]
+"""Runs a kernel on arguments and returns its code, or `CLOSER_LOOK` without having run it."""
 
-_HEADER = object.__basicsize__
+_C_CONTIGUOUS, _ALIGNED, _WRITEABLE = 0x1, 0x100, 0x400
+_METH_FASTCALL = 0x80
+_API = ("PyLong_FromLong", "PyEval_SaveThread", "PyEval_RestoreThread")
 
 
-def quick_check(signature: Signature) -> Quick | None:
-    """A quick check for a signature; None if it has scalars or sizes known only at run time."""
+class _MethodDef(ctypes.Structure):
+    """CPython's `PyMethodDef`."""
+
+    _fields_ = (
+        ("name", ctypes.c_char_p),
+        ("function", ctypes.c_void_p),
+        ("flags", ctypes.c_int),
+        ("doc", ctypes.c_char_p),
+    )
+
+
+def quick_entry(signature: Signature, kernel: int, parallel_for: int) -> Enter:
+    """The short way to call the kernel at an address; always `CLOSER_LOOK` if there is none.
+
+    There is none with scalars, with sizes known only at run time, or where the layout of Python's
+    objects is not the usual one.
+    """
     buffers = [p for p in signature.params if isinstance(p, BufferParam)]
     known = all(isinstance(size, int) for p in buffers for size in p.shape)
-    if not known or len(buffers) != len(signature.params) or not _POINTER_IS_FIRST:
-        return None
-    names: dict[str, Any] = {"ndarray": np.ndarray, "pointer": ctypes.c_void_p.from_address}
-    names["pack"] = Struct(f"{max(1, len(buffers))}Q").pack
-    lines = [f"def quick({', '.join([f'a{n}' for n in range(len(buffers))] + ['*more'])}):"]
-    for n, param in enumerate(buffers):
-        names[f"dtype{n}"], names[f"shape{n}"] = param.dtype.numpy, param.shape
-        lines += _checks(n, param)
-    lines += _overlaps(buffers)
-    addresses = [f"p{n}" for n in range(len(buffers))] or ["0"]
-    lines += ["    if more: return None", f"    return pack({', '.join(addresses)})"]
-    exec("\n".join(lines), names)
-    return names["quick"]
+    if not known or len(buffers) != len(signature.params) or len(buffers) > MOST_PARAMETERS:
+        return _closer_look
+    method = _method()
+    if method is None:
+        return _closer_look
+    head = [_address(getattr(ctypes.pythonapi, name)) for name in _API]
+    words = [*head, id(np.ndarray), kernel, parallel_for, len(buffers)]
+    for param in buffers:
+        words += _words(param)
+    table = pack(f"{len(words)}Q", *words)
+    return _new_function()(ctypes.addressof(method), table, None)
 
 
-def _checks(n: int, param: BufferParam) -> list[str]:
-    """Lines that check one argument and read its address into `p`."""
-    flags = f"f{n}.c_contiguous and f{n}.writeable" if param.written else f"f{n}.c_contiguous"
+def _words(param: BufferParam) -> list[int]:
+    """A parameter's part of the table."""
+    sizes = [int(size) for size in param.shape]
+    flags = _C_CONTIGUOUS | _ALIGNED | (_WRITEABLE if param.written else 0)
     alignment = param.alignment or param.dtype.itemsize
-    return [
-        f"    if type(a{n}) is not ndarray or a{n}.shape != shape{n}: return None",
-        f"    if a{n}.dtype is not dtype{n} and a{n}.dtype != dtype{n}: return None",
-        f"    f{n} = a{n}.flags",
-        f"    if not ({flags}): return None",
-        f"    p{n} = pointer(id(a{n}) + {_HEADER}).value",
-        f"    if p{n} is None or p{n} % {alignment}: return None",
-    ]
+    size = prod(sizes) * param.dtype.itemsize
+    dtype = _kept(param.dtype.numpy)
+    return [len(sizes), id(dtype), flags, alignment - 1, size, int(param.written), *sizes]
 
 
-def _overlaps(buffers: list[BufferParam]) -> list[str]:
-    """Lines that find an output in another argument's memory."""
-    lines: list[str] = []
-    for i, first in enumerate(buffers):
-        for j in range(i):
-            if first.written or buffers[j].written:
-                before = f"p{i} < p{j} + {_byte_count(buffers[j])}"
-                after = f"p{j} < p{i} + {_byte_count(first)}"
-                lines.append(f"    if {before} and {after}: return None")
-    return lines
+@cache
+def _kept(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """One object for equal types, alive for as long as the process, since tables name its place."""
+    return dtype
 
 
-def _byte_count(param: BufferParam) -> int:
-    size = param.dtype.itemsize
-    for extent in param.shape:
-        size *= int(extent)
-    return size
+@lru_cache(maxsize=1)
+def _method() -> _MethodDef | None:
+    """What Python must know of the function; None where it cannot be."""
+    if not _layout_is_known():
+        return None
+    code = keep_for_ever(load_ir(QUICK_IR, [ENTRY]))
+    return _MethodDef(b"kernel", code[ENTRY], _METH_FASTCALL, None)
+
+
+@lru_cache(maxsize=1)
+def _new_function() -> Any:
+    make = ctypes.pythonapi.PyCFunction_NewEx
+    make.restype = ctypes.py_object
+    make.argtypes = (ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)
+    return make
+
+
+def _address(function: Any) -> int:
+    return ctypes.cast(function, ctypes.c_void_p).value or 0
+
+
+def _closer_look(*arguments: Any) -> int:
+    """For kernels without a short way."""
+    del arguments
+    return CLOSER_LOOK
 
 
 def address_of(array: NDArray[Any]) -> int:
-    """The address of an array's first element, read the fast way if there is one."""
-    if _POINTER_IS_FIRST:
-        return ctypes.c_void_p.from_address(id(array) + _HEADER).value or 0
+    """The address of an array's first element."""
     return array.ctypes.data
 
 
-def _pointer_is_first() -> bool:
-    """Whether NumPy's array object begins with the data pointer, as its C API promises.
+@lru_cache(maxsize=1)
+def _layout_is_known() -> bool:
+    """Whether objects lie in memory as `quick_ir` says, seen on a sample."""
+    usual = sys.implementation.name == "cpython" and object.__basicsize__ == HEADER
+    if not usual or bytes.__basicsize__ != BYTES_START + 1:
+        return False
+    sample = np.zeros((3, 5), np.uint16)[1:]
+    sample.flags.writeable = False
+    at = id(sample) + HEADER
 
-    Reading it there takes a tenth of the time that the public attribute needs.
-    """
-    sample = np.zeros(9, np.uint8)[3:]
-    return ctypes.c_void_p.from_address(id(sample) + _HEADER).value == sample.ctypes.data
+    def word(offset: int) -> int:
+        return ctypes.c_uint64.from_address(at + offset).value
 
-
-_POINTER_IS_FIRST = _pointer_is_first()
+    sizes = (ctypes.c_int64 * 2).from_address(word(DIMENSIONS))
+    flags = ctypes.c_int32.from_address(at + FLAGS).value
+    return (
+        ctypes.c_uint64.from_address(at - 8).value == id(np.ndarray)
+        and word(DATA) == sample.ctypes.data
+        and ctypes.c_int32.from_address(at + NDIM).value == 2
+        and tuple(sizes) == sample.shape
+        and word(DTYPE) == id(sample.dtype)
+        and flags & (_C_CONTIGUOUS | _ALIGNED | _WRITEABLE) == _C_CONTIGUOUS | _ALIGNED
+    )
