@@ -2,57 +2,14 @@
 
 from __future__ import annotations
 
-import json
-from typing import Any
-
 import pytest
+from helpers.bench_session import Bench
 from helpers.schedules import matmul_schedule, tiled_schedule
-from helpers.sessions import MESSAGE, SCHEMA, Definition, FakeRunner, View
+from helpers.sessions import MESSAGE, SCHEMA, Definition
 
-from tvmlab.schedule import Schedule
-from tvmlab.widgets import Session, answer, commands
+from tvmlab.widgets import answer, commands
 
 DETAILS, CHECKED, SOURCE = Definition("Details"), Definition("Checked"), Definition("Source")
-
-
-class Bench:
-    """A session with one view, and short ways to ask it things."""
-
-    def __init__(self, schedule: Schedule) -> None:
-        self.schedule = schedule
-        self.session = Session(schedule, runner=FakeRunner())
-        self.view = View(self.session.state)
-        self.session.subscribe(self.view)
-        self.number = 0
-
-    def ask(self, type: str, **fields: Any) -> dict[str, Any]:
-        self.number += 1
-        reply = answer(self.session, {"type": type, "id": self.number, **fields})
-        json.dumps(reply, allow_nan=False)
-        MESSAGE.validate(reply)
-        assert reply["re"] == self.number
-        assert self.view.state == self.session.state
-        return reply
-
-    def done(self, type: str, **fields: Any) -> Any:
-        reply = self.ask(type, **fields)
-        assert reply["ok"], reply["error"]
-        assert reply["error"] is None
-        return reply["data"]
-
-    def failed(self, type: str, **fields: Any) -> str:
-        before = self.view.state
-        reply = self.ask(type, **fields)
-        assert not reply["ok"]
-        assert self.view.state is before, "a failed command changed something"
-        return reply["error"]
-
-    def row(self, name: str) -> str:
-        rows = self.view.state["rows"]
-        return next(r["id"] for r in rows if r["name"] == name and r["type"] != "buffer")
-
-    def names(self) -> list[str]:
-        return [r["name"] for r in self.view.state["rows"] if r["type"] == "loop"]
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ from .cost import NestCost, nest_cost, operations_of
 from .details import Fact, LineReport, line_report
 from .history import HistoryReport, HistoryReporter, HistoryRow, step_label
 from .html_view import nest_html
+from .line_diff import DiffLine, diff_lines
 from .machine import (
     DeviceReport,
     MachineReport,
@@ -30,6 +31,7 @@ from .nest import Cost, NestReport, Row, nest_report
 from .offers import Offer, offers
 from .plain import plain
 from .plot import PlotReport, Point, plot_report
+from .slots import Move, Slot, SlotsReport, move_to, slots_report
 from .symbols import Symbol, SymbolIds
 from .text_view import history_text, nest_text, table
 from .verdict import (
@@ -45,6 +47,7 @@ __all__ = [
     "ActionReport",
     "Cost",
     "DeviceReport",
+    "DiffLine",
     "Fact",
     "FixReport",
     "Gain",
@@ -55,6 +58,7 @@ __all__ = [
     "MachineReport",
     "Measured",
     "MeasurementReport",
+    "Move",
     "NestCost",
     "NestReport",
     "Offer",
@@ -62,6 +66,8 @@ __all__ = [
     "Point",
     "Predict",
     "Row",
+    "Slot",
+    "SlotsReport",
     "Symbol",
     "SymbolIds",
     "VerdictReport",
@@ -69,12 +75,14 @@ __all__ = [
     "access_order",
     "action_reports",
     "device_reports",
+    "diff_lines",
     "equality_words",
     "gain_over",
     "history_text",
     "line_report",
     "machine_report",
     "measurement_report",
+    "move_to",
     "nest_cost",
     "nest_html",
     "nest_report",
@@ -85,6 +93,7 @@ __all__ = [
     "plot_report",
     "refusal_html",
     "refusal_lines",
+    "slots_report",
     "step_label",
     "step_summary",
     "table",

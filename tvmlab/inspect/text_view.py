@@ -51,13 +51,15 @@ def line_text(row: Row) -> str:
     return f"{row.name}{row.text}"
 
 
-def nest_text(report: NestReport) -> str:
-    """The loop nest with the estimated share of time of each line at the right."""
+def nest_text(report: NestReport, *, costs: bool = True) -> str:
+    """The loop nest, by default with the estimated share of time of each line at the right."""
     bodies: list[str] = []
     for row in report.rows:
         words = ", ".join(part for part in (row.note, *row.marks) if part)
         note = f"  # {words}" if words else ""
         bodies.append(f"{letter(row)} {'  ' * row.depth}{line_text(row)}{note}")
+    if not costs:
+        return "\n".join(bodies)
     width = max((len(b) for b in bodies), default=0)
     loops, blocks = plural(report.loops, "loop"), plural(report.blocks, "block")
     lines = [f"{report.name}: {loops}, {blocks}"]

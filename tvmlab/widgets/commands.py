@@ -17,13 +17,19 @@ from tvmlab.inspect import (
     Offer,
     Symbol,
     action_reports,
+    diff_lines,
     line_report,
+    move_to,
+    nest_report,
+    nest_text,
     offers,
     plain,
+    slots_report,
     step_summary,
     verdict_report,
 )
-from tvmlab.schedule import RefusedError, Verdict
+from tvmlab.ir import Program
+from tvmlab.schedule import Attempt, RefusedError
 from tvmlab.support import TvmlabError, UserError
 
 from .session import Session
@@ -110,7 +116,7 @@ def _check(session: Session, fields: Fields) -> Any:
     attempt = session.schedule.preview(offer.action.primitive, **arguments)
     predict = session.guesses.predict
     summary = step_summary(session.schedule, offer, arguments, attempt, session.target, predict)
-    return _checked(session, attempt.verdict, summary)
+    return _checked(session, attempt, summary)
 
 
 def _source(session: Session, fields: Fields) -> Any:
@@ -118,6 +124,11 @@ def _source(session: Session, fields: Fields) -> Any:
     if kind not in get_args(SourceKind):
         raise UserError(f"there is no source {kind!r}; there are {', '.join(get_args(SourceKind))}")
     return {"kind": kind, "text": session.source(cast("SourceKind", kind))}
+
+
+def _slots(session: Session, fields: Fields) -> Any:
+    symbol = session.ids.find(_text(fields, "row"))
+    return slots_report(session.schedule, symbol, session.ids, session.fix_token)
 
 
 def _state(session: Session, fields: Fields) -> Any:
@@ -130,10 +141,24 @@ def _state(session: Session, fields: Fields) -> Any:
 
 def _apply(session: Session, fields: Fields) -> None:
     offer, arguments = _step(session, fields)
+    _take(session, offer.action.primitive, arguments)
+
+
+def _move(session: Session, fields: Fields) -> None:
+    symbol, row = (session.ids.find(_text(fields, name)) for name in ("row", "to"))
+    place = _text(fields, "place")
+    move = move_to(session.schedule, symbol, row, "into" if place == "into" else "before")
+    if isinstance(move, str):
+        raise UserError(f"{symbol.name} cannot be moved there: {move}")
+    _take(session, move.primitive, move.args)
+
+
+def _take(session: Session, primitive: str, arguments: dict[str, Any]) -> None:
+    """Take a step; if it is refused, the reply says why and what would work."""
     try:
-        session.schedule.apply(offer.action.primitive, **arguments)
+        session.schedule.apply(primitive, **arguments)
     except RefusedError as refused:
-        data = _checked(session, refused.verdict, "")
+        data = _checked(session, Attempt(refused.verdict), "")
         raise _StepRefusedError(refused.verdict.reason, data) from refused
 
 
@@ -199,8 +224,10 @@ _HANDLERS: dict[str, Callable[[Session, Fields], Any]] = {
     "actions": _actions,
     "check": _check,
     "source": _source,
+    "slots": _slots,
     "state": _state,
     "apply": _apply,
+    "move": _move,
     "fix": _fix,
     "undo": _undo,
     "redo": _redo,
@@ -226,5 +253,14 @@ def _step(session: Session, fields: Fields) -> tuple[Offer, dict[str, Any]]:
     raise UserError(f"there is no action {wanted!r} for {symbol.name}")
 
 
-def _checked(session: Session, verdict: Verdict, summary: str) -> Any:
-    return {"verdict": verdict_report(verdict, session.fix_token), "summary": summary}
+def _checked(session: Session, attempt: Attempt, summary: str) -> Any:
+    preview = None
+    if attempt.applied is not None:
+        before, after = session.schedule.program, attempt.applied.program
+        preview = diff_lines(_nest(before, session), _nest(after, session))
+    verdict = verdict_report(attempt.verdict, session.fix_token)
+    return {"verdict": verdict, "summary": summary, "preview": preview}
+
+
+def _nest(program: Program, session: Session) -> str:
+    return nest_text(nest_report(program, target=session.target), costs=False)

@@ -17,7 +17,9 @@ export type Command =
   | ExploreCommand
   | LoadCommand
   | SourceCommand
-  | StateCommand;
+  | StateCommand
+  | SlotsCommand
+  | MoveCommand;
 /**
  * Parameter values by name
  */
@@ -221,6 +223,30 @@ export interface StateCommand {
    * Comes back in the reply
    */
   id: number;
+}
+/**
+ * Ask where a line may be dropped
+ */
+export interface SlotsCommand {
+  type: 'slots';
+  /**
+   * Comes back in the reply
+   */
+  id: number;
+  row: string;
+}
+/**
+ * Drop a line at a place
+ */
+export interface MoveCommand {
+  type: 'move';
+  /**
+   * Comes back in the reply
+   */
+  id: number;
+  row: string;
+  to: string;
+  place: 'before' | 'into';
 }
 /**
  * The whole state
@@ -581,7 +607,7 @@ export interface ReplyMessage {
   /**
    * Details, Checked or Source; a refused 'apply' carries Checked; else null
    */
-  data: Details | Checked | Source | null;
+  data: Details | Checked | Source | Slots | null;
   /**
    * Why not, if not ok
    */
@@ -770,6 +796,20 @@ export interface Checked {
    * What would come of it, in words; empty if refused
    */
   summary: string;
+  /**
+   * The nest as it would be, changes marked; null if refused
+   */
+  preview: DiffLine[] | null;
+}
+/**
+ * A line of two compared texts
+ */
+export interface DiffLine {
+  /**
+   * In both, only in the new, only in the old; … stands for lines left out
+   */
+  sign: ' ' | '+' | '-' | '…';
+  text: string;
 }
 /**
  * Answer to 'source'
@@ -777,4 +817,27 @@ export interface Checked {
 export interface Source {
   kind: SourceKind;
   text: string;
+}
+/**
+ * Answer to slots
+ */
+export interface Slots {
+  row: string;
+  slots: Slot[];
+}
+/**
+ * A place to drop a line at
+ */
+export interface Slot {
+  row: string;
+  /**
+   * Just outside of the line, or inside the loop
+   */
+  place: 'before' | 'into';
+  /**
+   * here: nothing would change
+   */
+  status: 'allowed' | 'refused' | 'unknown' | 'here';
+  reason: string;
+  verdict: Verdict | null;
 }

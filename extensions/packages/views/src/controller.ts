@@ -1,25 +1,11 @@
-import type {
-  Action,
-  Details,
-  Params,
-  ReplyMessage,
-  SourceKind,
-  State,
-  Value
-} from '@tvmlab/schema';
+import type { Action, Details, Params, ReplyMessage, State, Value } from '@tvmlab/schema';
 
 import { SessionClient, type Request } from './client';
+import { Answers } from './answers';
 import type { IViewModel } from './model';
-import {
-  heirOf,
-  type ISource,
-  type IViewState,
-  checkedOf,
-  refusedFor,
-  rowOf,
-  type Tab,
-  visibleRows
-} from './viewState';
+import { Mover } from './mover';
+import { foldingOf, lineBelow } from './walking';
+import { heirOf, type IViewState, checkedOf, refusedFor, type Tab } from './viewState';
 
 /** How long typing may rest before the session is asked about it. */
 const CHECK_AFTER_MS = 100;
@@ -39,6 +25,21 @@ export class Controller {
     this._client = new SessionClient(model, () => this._sessionChanged());
     this._sessionChanged();
   }
+
+  /** Moving lines to other places. */
+  readonly mover = new Mover({
+    view: () => this.view,
+    request: command => this._client.request(command),
+    show: moving => this._set({ moving }),
+    refuse: (title, verdict) => this._refuse(title, verdict),
+    announce: text => this._announce(text)
+  });
+
+  /** Reports and listings that were asked for. */
+  readonly answers = new Answers({
+    request: command => this._client.request(command),
+    show: answers => this._set({ answers })
+  });
 
   /** What to draw; null until the first state has come. */
   get view(): IViewState | null {
@@ -60,34 +61,16 @@ export class Controller {
 
   /** Select the visible line so many below (or above) the selected one. */
   step(by: number): void {
-    const view = this.view;
-    if (view !== null) {
-      const rows = visibleRows(view.session, view.collapsed);
-      const at = rows.findIndex(row => row.id === view.selected);
-      const to = Math.min(Math.max(at + by, 0), rows.length - 1);
-      this.select(rows[to]?.id ?? null);
-    }
+    this.select(this.view && lineBelow(this.view, by));
   }
 
   /** Left: fold, or go to the enclosing line. Right: unfold, or go to the first inner line. */
   fold(open: boolean): void {
-    const view = this.view;
-    const row = view && rowOf(view.session, view.selected);
-    if (!view || !row) {
-      return;
-    }
-    const inner = view.session.rows.find(other => other.parent === row.id);
-    const folded = view.collapsed.has(row.id);
-    if (inner && folded === open) {
-      const collapsed = new Set(view.collapsed);
-      if (open) {
-        collapsed.delete(row.id);
-      } else {
-        collapsed.add(row.id);
-      }
-      this._set({ collapsed });
-    } else {
-      this.select((open ? inner?.id : row.parent) ?? row.id);
+    const folding = this.view && foldingOf(this.view, open);
+    if (folding?.collapsed) {
+      this._set({ collapsed: folding.collapsed });
+    } else if (folding) {
+      this.select(folding.select);
     }
   }
 
@@ -141,9 +124,12 @@ export class Controller {
 
   /** Close what is open, innermost first; false if nothing was. */
   escape(): boolean {
-    const { help, naming, draft, refusal } = this._own;
-    if (help || naming) {
-      this._set({ help: false, naming: false });
+    const { help, naming, palette, draft, refusal } = this._own;
+    if (this.mover.cancel()) {
+      return true;
+    }
+    if (help || naming || palette) {
+      this._set({ help: false, naming: false, palette: false });
     } else if (draft !== null) {
       this._set({ draft: null });
     } else if (refusal !== null) {
@@ -156,6 +142,17 @@ export class Controller {
 
   toggleHelp(): void {
     this._set({ help: !this._own.help });
+  }
+
+  /** Take the selected line up, to move it by keys. */
+  grab(): void {
+    if (this._own.selected !== null) {
+      this.mover.lift(this._own.selected);
+    }
+  }
+
+  togglePalette(): void {
+    this._set({ palette: !this._own.palette });
   }
 
   name(naming: boolean): void {
@@ -245,20 +242,11 @@ export class Controller {
   }
 
   private _fetchSource(): void {
-    const { tab, sources } = this._own;
+    const { tab } = this._own;
     const node = this._client.state?.history.current;
-    if (tab === 'python' || node === undefined || sources.get(tab)?.node === node) {
-      return;
+    if (tab !== 'python' && node !== undefined) {
+      this.answers.ask(`source:${tab}`, node, { type: 'source', kind: tab });
     }
-    this._keepSource(tab, { node, text: null, error: null });
-    void this._client.request({ type: 'source', kind: tab }).then(reply => {
-      const text = reply.data !== null && 'text' in reply.data ? reply.data.text : null;
-      this._keepSource(tab, { node, text, error: reply.error });
-    });
-  }
-
-  private _keepSource(tab: SourceKind, source: ISource): void {
-    this._set({ sources: new Map(this._own.sources).set(tab, source) });
   }
 
   private _sessionChanged(): void {
@@ -268,7 +256,14 @@ export class Controller {
     if (after !== null && after.rows !== before?.rows) {
       const selected =
         before === null ? (after.rows[0]?.id ?? null) : heirOf(before, after, this._own.selected);
-      this._own = { ...this._own, selected, details: null, draft: null, refusal: null };
+      this._own = {
+        ...this._own,
+        selected,
+        details: null,
+        draft: null,
+        refusal: null,
+        moving: null
+      };
       void this._fetchDetails();
       this._fetchSource();
     }
@@ -287,9 +282,11 @@ export class Controller {
     draft: null,
     refusal: null,
     tab: 'python',
-    sources: new Map(),
+    answers: new Map(),
     naming: false,
-    help: false
+    help: false,
+    palette: false,
+    moving: null
   };
   private _before: State | null = null;
   private _asking: Promise<Details | null> | null = null;

@@ -3,6 +3,7 @@ import type { Point } from '@tvmlab/schema';
 import type { Request } from './client';
 import { Controller } from './controller';
 import { closestData, h } from './dom';
+import { Drag } from './drag';
 import { fieldClicked, fieldEdited } from './fields';
 import { handleKey } from './keys';
 import type { IViewModel } from './model';
@@ -13,6 +14,7 @@ import { Header } from './parts/header';
 import { Help } from './parts/help';
 import { History } from './parts/history';
 import { Nest } from './parts/nest';
+import { Palette } from './parts/palette';
 import { Side } from './parts/side';
 import { Status } from './parts/status';
 import { EXPLORE_COUNT, Scatter } from './plot/scatter';
@@ -41,7 +43,7 @@ class Explorer implements IExplorer {
       this._plot.element,
       this._status.element
     );
-    this._root.append(this._frame, this._help.element, this._live);
+    this._root.append(this._frame, this._help.element, this._palette.element, this._live);
     element.append(this._root);
     this._controller = new Controller(
       model,
@@ -110,6 +112,13 @@ class Explorer implements IExplorer {
   private _click(event: MouseEvent): void {
     const { target } = event;
     const hit = (name: string): string | undefined => closestData(target, name)?.value;
+    if (this._drag.dragged) {
+      return;
+    }
+    if (closestData(target, 'refused')) {
+      this._controller.escape(); // an entry of the palette, which has done its work
+      this.focus();
+    }
     const command = hit('command');
     const row = hit('row');
     const action = hit('action');
@@ -185,6 +194,13 @@ class Explorer implements IExplorer {
       case 'help':
         controller.toggleHelp();
         break;
+      case 'palette':
+        controller.togglePalette();
+        break;
+      case 'grab':
+        controller.grab();
+        this.focus();
+        break;
       case 'name':
         controller.name(true);
         this._history.focusName();
@@ -242,6 +258,8 @@ class Explorer implements IExplorer {
   private readonly _plot = new Scatter();
   private readonly _status = new Status();
   private readonly _help = new Help();
+  private readonly _palette = new Palette();
+  private readonly _drag = new Drag(this._nest.tree, () => this._controller.mover);
   private readonly _parts: readonly { render(view: IViewState): void }[] = [
     this._header,
     this._banner,
@@ -250,7 +268,8 @@ class Explorer implements IExplorer {
     this._history,
     this._code,
     this._status,
-    this._help
+    this._help,
+    this._palette
   ];
   private readonly _controller: Controller;
   private _plotted: IViewState['session']['plot'] | null = null;

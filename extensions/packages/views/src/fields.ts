@@ -46,6 +46,12 @@ export function fieldEdited(controller: Controller, target: EventTarget | null):
   if (param === undefined || !(target instanceof HTMLInputElement)) {
     return;
   }
+  const stop =
+    target.type === 'range' ? target.dataset['stops']?.split(',')[Number(target.value)] : undefined;
+  if (stop !== undefined) {
+    controller.setParam(param.name, pickedValue(param, stop));
+    return;
+  }
   const read = readField(param, target);
   const error = 'error' in read ? read.error : '';
   target.setCustomValidity(error);

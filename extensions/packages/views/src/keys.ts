@@ -50,7 +50,14 @@ function run(name: string, event: KeyboardEvent, controller: Controller, focus: 
   switch (name) {
     case 'ArrowUp':
     case 'ArrowDown':
-      controller.step(name === 'ArrowUp' ? -1 : 1);
+      (controller.mover.moving ? controller.mover : controller).step(name === 'ArrowUp' ? -1 : 1);
+      return true;
+    case 'g':
+      controller.grab();
+      return true;
+    case '/':
+    case 'Ctrl+Shift+p':
+      controller.togglePalette();
       return true;
     case 'ArrowLeft':
     case 'ArrowRight':
@@ -80,6 +87,10 @@ function run(name: string, event: KeyboardEvent, controller: Controller, focus: 
       controller.toggleHelp();
       return true;
     case 'Enter':
+      if (controller.mover.moving) {
+        void controller.mover.drop();
+        return true;
+      }
       return (
         !isButton(event.target) &&
         startAction(controller, focus, action => action.params.length > 0)

@@ -10,7 +10,9 @@ import type {
   Verdict
 } from '@tvmlab/schema';
 
+import type { Known } from './answers';
 import type { Connection } from './model';
+import type { IMoving } from './moving';
 
 export type Tab = 'python' | SourceKind;
 
@@ -28,13 +30,6 @@ export interface IRefusal {
   verdict: Verdict;
 }
 
-/** A tab's text, and for which program it was made. */
-export interface ISource {
-  node: string;
-  text: string | null;
-  error: string | null;
-}
-
 /** What one view shows: the session's state, and what only this view knows. */
 export interface IViewState {
   session: State;
@@ -45,9 +40,11 @@ export interface IViewState {
   draft: IDraft | null;
   refusal: IRefusal | null;
   tab: Tab;
-  sources: ReadonlyMap<Tab, ISource>;
+  answers: Known;
   naming: boolean;
   help: boolean;
+  palette: boolean;
+  moving: IMoving | null;
 }
 
 /** The rows that are not hidden inside a collapsed one. */
@@ -87,5 +84,5 @@ export function refusedFor(reason: string): Verdict {
 export function checkedOf({ data, error }: ReplyMessage): Checked {
   return data !== null && 'verdict' in data
     ? data
-    : { verdict: refusedFor(error ?? 'no reason was given'), summary: '' };
+    : { verdict: refusedFor(error ?? 'no reason was given'), summary: '', preview: null };
 }

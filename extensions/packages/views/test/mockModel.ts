@@ -1,4 +1,4 @@
-import type { Command, Details, ReplyMessage, State } from '@tvmlab/schema';
+import type { Command, Details, DiffLine, ReplyMessage, Slot, State } from '@tvmlab/schema';
 
 import type { Change, IViewModel } from '../src/model';
 import { details, REDUCTION_PARALLEL } from './fixture';
@@ -72,13 +72,45 @@ export class MockModel implements IViewModel {
   private readonly _listeners = new Set<(change: Change) => void>();
 }
 
+const PREVIEW = [
+  { sign: ' ', text: 'P for i_outer in parallel(86)' },
+  { sign: '-', text: 'R   for k_inner in range(384)' },
+  { sign: '+', text: 'R   for k_inner_outer in range(96)' },
+  { sign: '+', text: 'R     for k_inner_inner in range(4)' }
+] satisfies DiffLine[];
+
+const SLOTS = [
+  {
+    row: 'L0',
+    place: 'before',
+    status: 'refused',
+    reason: 'cannot reorder: not below a vectorized loop',
+    verdict: null
+  },
+  {
+    row: 'L1',
+    place: 'before',
+    status: 'allowed',
+    reason: 'k_inner may go outside of k_outer',
+    verdict: null
+  },
+  { row: 'L4', place: 'before', status: 'here', reason: 'it is here already', verdict: null },
+  {
+    row: 'L5',
+    place: 'before',
+    status: 'unknown',
+    reason: 'it could not be decided',
+    verdict: null
+  }
+] satisfies Slot[];
+
 function reply(command: Command): ReplyMessage['data'] {
   switch (command.type) {
     case 'actions':
       return details(command.row) satisfies Details;
     case 'check':
       return command.action === 'parallel'
-        ? { verdict: REDUCTION_PARALLEL, summary: '' }
+        ? { verdict: REDUCTION_PARALLEL, summary: '', preview: null }
         : {
             verdict: {
               status: 'allowed',
@@ -88,8 +120,11 @@ function reply(command: Command): ReplyMessage['data'] {
               clash: null,
               fixes: []
             },
-            summary: '96 × 4, no tail'
+            summary: '96 × 4, no tail',
+            preview: PREVIEW
           };
+    case 'slots':
+      return { row: command.row, slots: SLOTS };
     case 'source':
       return { kind: command.kind, text: `; ${command.kind} of this program\nret i32 0` };
     default:

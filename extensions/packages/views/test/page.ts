@@ -22,6 +22,11 @@ const scenes: Record<string, () => void> = {
   cache: () => press('c'),
   order: () => press('o'),
   help: () => press('?'),
+  palette: () => press('/'),
+  move: () => {
+    press('g');
+    setTimeout(() => press('ArrowUp'), 60);
+  },
   llvm: () => host.querySelector<HTMLElement>('[data-tab="llvm"]')?.click(),
   stale: () => model.update({ measurement: { ...state().measurement, stale: true, equal: null } }),
   busy: () => model.emit({ kind: 'connection', connection: { state: 'busy' } }),

@@ -33,11 +33,11 @@ export class Code extends Part<IViewState> {
     this.element.append(this._list, this._listing);
   }
 
-  protected inputs({ session, tab, sources }: IViewState): readonly unknown[] {
-    return [session.python, session.history, tab, sources.get(tab)];
+  protected inputs({ session, tab, answers }: IViewState): readonly unknown[] {
+    return [session.python, session.history, tab, answers.get(`source:${tab}`)];
   }
 
-  protected draw({ session, tab, sources }: IViewState): void {
+  protected draw({ session, tab, answers }: IViewState): void {
     for (const button of this._list.querySelectorAll('[data-tab]')) {
       const on = button.getAttribute('data-tab') === tab;
       button.setAttribute('aria-selected', String(on));
@@ -49,9 +49,10 @@ export class Code extends Part<IViewState> {
       this._python(session.python, nodes.find(node => node.id === current)?.code ?? '');
       return;
     }
-    const source = sources.get(tab);
+    const source = answers.get(`source:${tab}`);
+    const text = source?.data && 'text' in source.data ? source.data.text : undefined;
     // A long listing is one text node: no element for each of ten thousand lines.
-    this._listing.textContent = source?.error ?? source?.text ?? 'Compiling…';
+    this._listing.textContent = source?.error ?? text ?? 'Compiling…';
   }
 
   /** The program, with the newest step lit. */

@@ -1,7 +1,9 @@
-import type { Param, Row, Value } from '@tvmlab/schema';
+import type { DiffLine, Param, Row, Value } from '@tvmlab/schema';
 
 import { h, uniqueId } from '../dom';
 import type { IDraft, IViewState } from '../viewState';
+import { diffView } from './diff';
+import { followSlider, factorSlider } from './factorSlider';
 import { factorChips, factorsText, numbersText } from './factors';
 import { Part } from './part';
 import { verdictCard } from './verdict';
@@ -67,6 +69,9 @@ export class Form extends Part<IViewState> {
         chip.setAttribute('aria-pressed', String(pressed));
       }
       const input = field?.querySelector<HTMLInputElement>('input');
+      if (field && param.extent !== null) {
+        followSlider(field, param.extent, Number(last));
+      }
       if (input && input !== focused && param.kind === 'factors') {
         input.value = factorsText(value);
       } else if (input && input !== focused && param.kind === 'int') {
@@ -95,10 +100,11 @@ export class Form extends Part<IViewState> {
   );
 }
 
-/** What the session says of the parameters as they stand. */
+/** What the session says of the parameters as they stand, and the nest that they would make. */
 class Outcome extends Part<IDraft | null> {
   constructor() {
-    super(h('div', { class: 'tvmlab-outcome', 'aria-live': 'polite' }));
+    super(h('div'));
+    this.element.append(this._words, this._after);
   }
 
   protected inputs(draft: IDraft | null): readonly unknown[] {
@@ -107,15 +113,30 @@ class Outcome extends Part<IDraft | null> {
 
   protected draw(draft: IDraft | null): void {
     const outcome = draft?.outcome ?? null;
+    const preview = outcome?.preview ?? null;
+    this._after.replaceChildren(...(preview === null ? [] : [nestAfter(preview)]));
     if (draft === null || outcome === null) {
-      this.element.replaceChildren();
+      this._words.replaceChildren();
     } else if (outcome.verdict.status === 'allowed') {
       const mark = h('span', { class: 'tvmlab-good' }, '✓ ');
-      this.element.replaceChildren(mark, outcome.summary === '' ? 'allowed' : outcome.summary);
+      this._words.replaceChildren(mark, outcome.summary === '' ? 'allowed' : outcome.summary);
     } else {
-      this.element.replaceChildren(verdictCard(draft.action.title, outcome.verdict));
+      this._words.replaceChildren(verdictCard(draft.action.title, outcome.verdict));
     }
   }
+
+  private readonly _words = h('div', { class: 'tvmlab-outcome', 'aria-live': 'polite' });
+  private readonly _after = h('div');
+}
+
+/** The nest as it would be, unchanged lines pale. */
+function nestAfter(lines: readonly DiffLine[]): HTMLElement {
+  return h(
+    'details',
+    { class: 'tvmlab-preview', open: true },
+    h('summary', {}, 'The nest as it would be'),
+    diffView(lines, 'Preview of the loop nest')
+  );
 }
 
 function field(param: Param, value: Value, rows: readonly Row[]): HTMLElement {
@@ -138,7 +159,7 @@ function field(param: Param, value: Value, rows: readonly Row[]): HTMLElement {
 function control(param: Param, value: Value, id: string, rows: readonly Row[]): HTMLElement[] {
   switch (param.kind) {
     case 'factors':
-      return [textInput(id, factorsText(value)), chips(param.extent)];
+      return [textInput(id, factorsText(value)), ...slider(param.extent), chips(param.extent)];
     case 'int':
       return [
         h('input', { id, type: 'number', value: String(value ?? ''), autocomplete: 'off' }),
@@ -164,6 +185,10 @@ function moreFields(fields: readonly HTMLElement[]): HTMLElement {
 
 function textInput(id: string, value: string): HTMLElement {
   return h('input', { id, type: 'text', value, autocomplete: 'off', spellcheck: 'false' });
+}
+
+function slider(extent: number | null): HTMLElement[] {
+  return extent === null ? [] : [factorSlider(extent)];
 }
 
 /** Factors of one click: the divisors plain, those with a tail marked. */

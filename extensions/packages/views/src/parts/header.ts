@@ -33,6 +33,7 @@ export class Header extends Part<IViewState> {
         { class: 'tvmlab-buttons' },
         button('undo', '↶ Undo', 'Ctrl Z', dead || !history.can_undo),
         button('redo', '↷ Redo', null, dead || !history.can_redo),
+        button('palette', '⌕ Find', '/', false),
         button('copy', 'Copy Python', null, false),
         measuring
           ? button('cancel', '■ Stop', null, dead)

@@ -8,6 +8,8 @@ const KEYS: readonly [readonly string[], string][] = [
   [['↑', '↓'], 'move through the lines'],
   [['←', '→'], 'fold, unfold'],
   [['⇧↑', '⇧↓'], 'move the loop out, in'],
+  [['G'], 'move the line: see every place'],
+  [['/'], 'find a step, command or line'],
   [['Enter'], 'parameters'],
   [['Esc'], 'cancel'],
   [['Ctrl Z'], 'undo'],

@@ -2,6 +2,7 @@ import type { Cost, Row } from '@tvmlab/schema';
 
 import { h, uniqueId } from '../dom';
 import { bytes, count, percent } from '../format';
+import { type IMoving, SLOT_SIGNS, slotWords } from '../moving';
 import { type IViewState, visibleRows } from '../viewState';
 import { Part } from './part';
 
@@ -41,6 +42,11 @@ export class Nest extends Part<IViewState> {
   /** What has the focus while lines are walked with the arrow keys. */
   readonly tree = h('div', { class: 'tvmlab-tree', role: 'tree', tabindex: 0 });
 
+  override render(view: IViewState): void {
+    super.render(view);
+    this._showPlaces(view.moving);
+  }
+
   protected inputs({ session, selected, collapsed }: IViewState): readonly unknown[] {
     return [session.rows, selected, collapsed];
   }
@@ -62,11 +68,46 @@ export class Nest extends Part<IViewState> {
       line.setAttribute('aria-selected', String(row.id === selected));
       return line;
     });
+    this._moving = null;
     this.tree.replaceChildren(...lines);
     const active = lines.find(line => line.getAttribute('aria-selected') === 'true');
     this.tree.setAttribute('aria-activedescendant', active?.id ?? '');
   }
 
+  /** Paint every place where the lifted line may go or not, before it is let go. */
+  private _showPlaces(moving: IMoving | null): void {
+    if (moving === this._moving) {
+      return;
+    }
+    this._moving = moving;
+    this.tree.classList.toggle('tvmlab-moving', moving !== null);
+    this.tree.querySelectorAll('.tvmlab-slot').forEach(slot => slot.remove());
+    const lines = new Map(
+      [...this.tree.querySelectorAll<HTMLElement>('.tvmlab-row')].map(line => [
+        line.dataset['row'],
+        line
+      ])
+    );
+    for (const [row, line] of lines) {
+      line.classList.toggle('tvmlab-lifted', row === moving?.row);
+    }
+    for (const slot of moving?.slots ?? []) {
+      lines.get(slot.row)?.append(
+        h(
+          'span',
+          {
+            class: 'tvmlab-slot',
+            'data-status': slot.status,
+            'data-place': slot.place,
+            'data-at': String(slot === moving?.at)
+          },
+          h('b', {}, `${SLOT_SIGNS[slot.status]} ${slot === moving?.at ? slotWords(slot) : ''}`)
+        )
+      );
+    }
+  }
+
+  private _moving: IMoving | null = null;
   private readonly _id = uniqueId('row');
   private readonly _caption = h('div', { class: 'tvmlab-cap' });
 }

@@ -1,0 +1,174 @@
+import type { Action, Row } from '@tvmlab/schema';
+
+import { h, uniqueId } from '../dom';
+import { type IViewState, rowOf } from '../viewState';
+import { Part } from './part';
+
+/** Something that the palette offers: what it is called, and the data attribute that does it. */
+export interface IEntry {
+  label: string;
+  detail: string;
+  group: string;
+  attribute: readonly [string, string];
+  refused: boolean;
+}
+
+const MOST_SHOWN = 60;
+
+const COMMANDS: readonly [string, string][] = [
+  ['undo', 'Undo'],
+  ['redo', 'Redo'],
+  ['measure', 'Measure this schedule'],
+  ['copy', 'Copy the session as Python'],
+  ['name', 'Name this state'],
+  ['explore', 'Train the model'],
+  ['grab', 'Move the selected line'],
+  ['help', 'Show all keys']
+];
+
+/** Everything that can be done or gone to, found by typing a part of its name. */
+export class Palette extends Part<IViewState> {
+  constructor() {
+    super(
+      h('div', {
+        class: 'tvmlab-help tvmlab-palette',
+        role: 'dialog',
+        'aria-label': 'Commands and lines',
+        hidden: true
+      })
+    );
+    this._input = h('input', {
+      type: 'text',
+      role: 'combobox',
+      'aria-expanded': 'true',
+      'aria-controls': this._id,
+      'aria-autocomplete': 'list',
+      'aria-label': 'Find a step, a command or a line',
+      placeholder: 'Find a step, a command or a line…',
+      autocomplete: 'off',
+      spellcheck: 'false'
+    });
+    this._input.addEventListener('input', () => this._filter());
+    this._input.addEventListener('keydown', event => this._key(event));
+    this.element.append(h('div', {}, this._input, this._list));
+  }
+
+  protected inputs({ palette, details, session }: IViewState): readonly unknown[] {
+    return [palette, palette && details, palette && session.rows];
+  }
+
+  protected draw(view: IViewState): void {
+    const opened = view.palette && this.element.hidden;
+    this.element.toggleAttribute('hidden', !view.palette);
+    if (!view.palette) {
+      this._list.replaceChildren();
+      return;
+    }
+    this._entries = entries(view);
+    if (opened) {
+      this._input.value = '';
+      this._input.focus();
+    }
+    this._filter();
+  }
+
+  private _filter(): void {
+    const words = this._input.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const found = this._entries.filter(({ label, group }) =>
+      words.every(word => `${group} ${label}`.toLowerCase().includes(word))
+    );
+    this._list.replaceChildren(
+      ...found.slice(0, MOST_SHOWN).map((entry, index) => option(entry, `${this._id}-${index}`)),
+      ...(found.length === 0 ? [h('li', { class: 'tvmlab-why' }, 'Nothing is called that.')] : [])
+    );
+    this._choose(0);
+  }
+
+  private _choose(index: number): void {
+    const options = [...this._list.querySelectorAll<HTMLElement>('[role=option]')];
+    this._at = Math.min(Math.max(index, 0), options.length - 1);
+    options.forEach((item, i) => item.setAttribute('aria-selected', String(i === this._at)));
+    const chosen = options[this._at];
+    this._input.setAttribute('aria-activedescendant', chosen?.id ?? '');
+    if (chosen) {
+      const { offsetTop: top, offsetHeight: height } = chosen;
+      this._list.scrollTop = Math.min(
+        Math.max(this._list.scrollTop, top + height - this._list.clientHeight),
+        top
+      );
+    }
+  }
+
+  private _key(event: KeyboardEvent): void {
+    const steps: Record<string, number> = { ArrowDown: 1, ArrowUp: -1, PageDown: 8, PageUp: -8 };
+    const step = steps[event.key];
+    if (step !== undefined) {
+      this._choose(this._at + step);
+    } else if (event.key === 'Enter') {
+      this._list.querySelector<HTMLElement>('[aria-selected=true]')?.click();
+    } else {
+      return;
+    }
+    event.preventDefault();
+    event.stopPropagation();
+  }
+
+  private readonly _id = uniqueId('palette');
+  private readonly _input: HTMLInputElement;
+  private readonly _list = h('ul', {
+    class: 'tvmlab-options',
+    role: 'listbox',
+    'aria-label': 'Found',
+    id: this._id
+  });
+  private _entries: readonly IEntry[] = [];
+  private _at = 0;
+}
+
+function entries(view: IViewState): IEntry[] {
+  const row = rowOf(view.session, view.selected);
+  return [
+    ...(view.details?.actions ?? []).map(action => actionEntry(action, row)),
+    ...COMMANDS.map(([command, label]) => ({
+      label,
+      detail: '',
+      group: 'command',
+      attribute: ['command', command] as const,
+      refused: false
+    })),
+    ...view.session.rows.filter(candidate => candidate.type !== 'statement').map(lineEntry)
+  ];
+}
+
+function actionEntry({ id, title, summary, verdict }: Action, row: Row | null): IEntry {
+  const allowed = verdict.status === 'allowed';
+  return {
+    label: `${title} ${row === null ? '' : `(${row.name})`}`,
+    detail: allowed ? summary : verdict.reason,
+    group: 'step',
+    attribute: ['action', id],
+    refused: !allowed
+  };
+}
+
+function lineEntry({ id, name, type, kind, extent }: Row): IEntry {
+  const size = extent === null ? '' : ` of ${extent}`;
+  return {
+    label: name,
+    detail: type === 'loop' ? `${kind} loop${size}` : type,
+    group: 'line',
+    attribute: ['row', id],
+    refused: false
+  };
+}
+
+function option({ label, detail, group, attribute, refused }: IEntry, id: string): HTMLElement {
+  const [name, value] = attribute;
+  return h(
+    'li',
+    { role: 'option', id, [`data-${name}`]: value, 'data-refused': String(refused) },
+    h('span', { class: 'tvmlab-dim' }, group),
+    h('span', {}, refused ? `⊘ ${label}` : label),
+    h('span', { class: 'tvmlab-what' }, detail)
+  );
+}
