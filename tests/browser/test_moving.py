@@ -37,7 +37,8 @@ def _drag(explorer: Explorer, loop: str, to: str) -> None:
     """Take a loop up and hold it over the upper half of another line."""
     mouse = explorer.page.mouse
     start, goal = explorer.line(loop).bounding_box(), explorer.line(to).bounding_box()
-    assert start is not None and goal is not None
+    assert start is not None
+    assert goal is not None
     mouse.move(start["x"] + 60, start["y"] + 12)
     mouse.down()
     mouse.move(start["x"] + 70, start["y"] + 2)
