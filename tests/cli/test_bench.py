@@ -3,78 +3,115 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tvmlab.bench import BenchResult
+from tvmlab.bench import BenchResult, Score
 from tvmlab.cli import bench, main
 from tvmlab.support import RuntimeFailure
+from tvmlab.target import MachinePeaks
 
-FAST = BenchResult("matmul-256", 2, (1e-3, 2e-3, 3e-3), (4e-3,), "NumPy 2", 10**9, True)
-WRONG = BenchResult("conv2d-c2", 2, (1e-3,), (5e-4,), "PyTorch 2", 10**6, False)
+
+def _result(name: str, error: float) -> BenchResult:
+    scores = (Score("tvmlab", (2e-3,), error), Score("NumPy", (4e-3,), 1e-7, "packed"))
+    return BenchResult(
+        "gemm", name, 2, "float32", "flops", 10**9, (10, 10), scores, 1e-3, {"numba": "not there"}
+    )
+
+
+FAST, WRONG = _result("sgemm-256", 1e-7), _result("sgemm-512", 1.0)
 
 
 @pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[list[str], int | None]]:
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     """What was asked of the benchmarks, which answer at once."""
-    calls: list[tuple[list[str], int | None]] = []
+    calls: list[dict[str, Any]] = []
 
-    def run_benchmarks(names: Sequence[str], threads: int | None) -> list[BenchResult]:
-        calls.append((list(names), threads))
+    def run_benchmarks(names: list[str], threads: Any, **named: Any) -> list[BenchResult]:
+        calls.append({"names": names, "threads": threads, **named})
         known = {FAST.name: FAST, WRONG.name: WRONG}
         return [known[name] for name in names or known]
 
+    peaks = MachinePeaks("m", 512, 3.0, {}, ())
     monkeypatch.setattr(bench, "run_benchmarks", run_benchmarks)
+    monkeypatch.setattr(bench, "machine_peaks", lambda: peaks)
     return calls
 
 
-def test_table(
-    asked: list[tuple[list[str], int | None]], capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["bench", "matmul-256", "--threads", "2"]) == 0
-    assert asked == [(["matmul-256"], 2)]
-    head, row = capsys.readouterr().out.splitlines()
-    assert head.split() == ["threads", "tvmlab", "peer", "ratio"]
+def test_table(asked: list[dict[str, Any]], capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["sgemm-256", "--threads", "1", "--threads", "2", "--turns", "3", "--peer", "numpy"]
+    assert main(["bench", *words]) == 0
+    assert asked[0]["names"] == ["sgemm-256"]
+    assert asked[0]["threads"] == [1, 2]
+    assert (asked[0]["turns"], asked[0]["libraries"]) == (3, ["numpy"])
+    title, head, row, *rest = capsys.readouterr().out.splitlines()
+    assert title == "gemm, 2 threads, GFLOP/s"
+    assert head.split() == ["tvmlab", "NumPy", "to", "best", "of", "limit", "error", "of", "peers"]
     assert row.split() == [
-        *("matmul-256", "2", "500.0", "GFLOP/s", "250.0", "GFLOP/s", "(NumPy", "2)", "2.00"),
-        *("same", "result"),
+        "sgemm-256",
+        "500",
+        "±0%",
+        "250",
+        "±0%",
+        "2.00",
+        "50%",
+        "1.0e-07",
+        "1.0e-07",
     ]
+    assert "  NumPy: packed, not in the time" in rest
+    assert "  without numba: not there" in rest
+    assert "measured on" in rest
 
 
-def test_results_that_differ_fail(
-    asked: list[tuple[list[str], int | None]], capsys: pytest.CaptureFixture[str]
+def test_a_wrong_result_fails(
+    asked: list[dict[str, Any]], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["bench"]) == 1
-    assert asked == [([], None)]
-    assert "DIFFERENT RESULT" in capsys.readouterr().out
+    assert asked[0]["names"] == []
+    assert "WRONG" in capsys.readouterr().out
 
 
-def test_json(
-    asked: list[tuple[list[str], int | None]], capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["bench", "--json", "matmul-256"]) == 0
-    assert json.loads(capsys.readouterr().out) == [json.loads(json.dumps(FAST.to_json()))]
+def test_json(asked: list[dict[str, Any]], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bench", "--json", "sgemm-256"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found.keys() == {"machine", "limits", "results"}
+    assert found["results"] == [json.loads(json.dumps(FAST.to_json()))]
+    assert found["limits"]["vector_bits"] == 512
+    assert "disturbances" in found["machine"]
+
+
+def test_plot(asked: list[dict[str, Any]], tmp_path: Path) -> None:
+    pytest.importorskip("plotly")
+    file = tmp_path / "new" / "bars.html"
+    assert main(["bench", "sgemm-256", "--plot", str(file)]) == 0
+    assert "sgemm-256" in file.read_text()
     assert len(asked) == 1
 
 
-def test_unknown_name(
-    asked: list[tuple[list[str], int | None]], capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["bench", "matmul-255"]) == 2
-    text = capsys.readouterr().err
-    assert "there is no benchmark 'matmul-255'; did you mean 'matmul-256'?" in text
+def test_list(asked: list[dict[str, Any]], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bench", "--list", "sgemm-64"]) == 0
+    assert capsys.readouterr().out.split() == ["gemm", "sgemm-64", "64x64,", "64x64", "float32"]
     assert asked == []
 
 
-def test_missing_peer_is_told(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_unknown_name(asked: list[dict[str, Any]], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bench", "sgemm-255"]) == 2
+    text = capsys.readouterr().err
+    assert "there is no benchmark named 'sgemm-255'" in text
+    assert "did you mean 'sgemm-256'?" in text
+    assert asked == []
+
+
+def test_a_failure_is_told(
+    asked: list[dict[str, Any]],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    def fail(names: Sequence[str], threads: int | None) -> list[BenchResult]:
-        raise RuntimeFailure("benchmark conv2d-c2 failed", notes=["PyTorch is not installed"])
+    def fail(*_: Any, **__: Any) -> list[BenchResult]:
+        raise RuntimeFailure("the benchmark process failed", notes=["out of memory"])
 
     monkeypatch.setattr(bench, "run_benchmarks", fail)
-    assert main(["bench", "conv2d-c2"]) == 1
-    assert capsys.readouterr().err == (
-        "tvmlab: benchmark conv2d-c2 failed\nPyTorch is not installed\n"
-    )
+    assert main(["bench", "C2"]) == 1
+    assert capsys.readouterr().err == "tvmlab: the benchmark process failed\nout of memory\n"

@@ -104,7 +104,7 @@ def test_devices(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["devices"]) == 0
     text = capsys.readouterr().out
     cpu = devices()[0]
-    for what in ("cores", "threads used", "vectors", "has", "lacks", "caches", "LLVM"):
+    for what in ("cores", "threads used", "vectors", "has", "lacks", "caches", "LLVM", "clock"):
         assert f"\n  {what} " in text
     for name, present in cpu["features"].items():
         line = next(

@@ -1,21 +1,31 @@
 """Benchmarks against peers: ratios measured in one run, never single times.
 
 >>> from tvmlab.bench import run_benchmarks
->>> [result] = run_benchmarks(["matmul-1024"])
+>>> [result] = run_benchmarks(["sgemm-1024"])
 >>> result.ratio                                            # doctest: +SKIP
 """
 
-from .peaks import Bandwidth, MachinePeaks, machine_peaks, measure_peaks, read_peaks
-from .results import BenchResult, run_benchmarks
-from .workloads import CONTESTS
+from .disturbance import Circumstances, Watch
+from .operators import GROUPS, ROWS, find_rows
+from .peaks import machine_peaks, measure_peaks
+from .plot import plot_html
+from .results import TURNS, BenchResult, Score, run_benchmarks
+from .row import Row
+from .tables import result_tables
 
 __all__ = [
-    "CONTESTS",
-    "Bandwidth",
+    "GROUPS",
+    "ROWS",
+    "TURNS",
     "BenchResult",
-    "MachinePeaks",
+    "Circumstances",
+    "Row",
+    "Score",
+    "Watch",
+    "find_rows",
     "machine_peaks",
     "measure_peaks",
-    "read_peaks",
+    "plot_html",
+    "result_tables",
     "run_benchmarks",
 ]

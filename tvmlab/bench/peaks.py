@@ -1,7 +1,7 @@
-"""What this machine can do at most: multiply-adds a second, bytes a second by cache level.
+"""Measures what this machine can do at most: multiply-adds a second, bytes a second by level.
 
-Rates of kernels are read against these. They are measured once and kept in a file of the cache
-folder, one for each machine.
+Rates of kernels are read against these. They are measured once, in about a second, and kept in a
+file of the cache folder, one for each machine; `tvmlab.target` reads it.
 
 >>> peaks = machine_peaks()
 >>> peaks.gflops[2]                                          # doctest: +SKIP
@@ -12,12 +12,9 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
-import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,104 +29,24 @@ from tvmlab.runtime import (
     empty,
     num_threads,
 )
-from tvmlab.support import FLOAT32, INDEX, ParseError
-from tvmlab.target import Target
-from tvmlab.tune import QuietLock, machine_id
+from tvmlab.support import FLOAT32, INDEX, write_whole
+from tvmlab.target import Bandwidth, MachinePeaks, Target, machine_id, peaks_path, read_peaks
+from tvmlab.tune import QuietLock
 
-from .peak_ir import CHAINS, STREAMS, copy_ir, fma_ir, read_ir
+from .peak_ir import CHAINS, CLOCK_STEPS, STREAMS, Multiply, clock_ir, multiply_kinds, rate_ir
+from .stream_ir import copy_ir, read_ir, write_ir
 
 Floats: TypeAlias = NDArray[np.float32]
-VERSION = 1
-_REPEATS = 7
-_FMA_STEPS = 500_000
-_PASS_BYTES = 64 << 20
+_REPEATS = 5
+_STEPS = 200_000
+_PASS_BYTES = 16 << 20
 """What a thread reads before it meets the others again: far more than waking it costs."""
 _MOST_BYTES = 256 << 20
-
-
-@dataclass(frozen=True, slots=True)
-class Bandwidth:
-    """How fast data move from one level of the memory.
-
-    Attributes
-    ----------
-    level
-        "L1", "L2", "L3" or "memory".
-    bytes
-        What all threads touch together in the measurement.
-    read, copy
-        GB/s; a copy counts what it reads and what it writes.
-    """
-
-    level: str
-    threads: int
-    bytes: int
-    read: float
-    copy: float
-
-
-@dataclass(frozen=True, slots=True)
-class MachinePeaks:
-    """Measured limits of a machine, by number of threads: one, and all.
-
-    Attributes
-    ----------
-    gflops
-        Multiply-adds in float32, two operations each.
-    """
-
-    machine: str
-    vector_bits: int
-    gflops: dict[int, float]
-    bandwidths: tuple[Bandwidth, ...]
-
-    def bandwidth(self, level: str, threads: int) -> Bandwidth | None:
-        """The bandwidth of a level for a number of threads, if it was measured."""
-        found = (b for b in self.bandwidths if (b.level, b.threads) == (level, threads))
-        return next(found, None)
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "version": VERSION,
-            "machine": self.machine,
-            "vector_bits": self.vector_bits,
-            "gflops": {str(threads): rate for threads, rate in self.gflops.items()},
-            "bandwidths": [
-                {
-                    "level": b.level,
-                    "threads": b.threads,
-                    "bytes": b.bytes,
-                    "read": b.read,
-                    "copy": b.copy,
-                }
-                for b in self.bandwidths
-            ],
-        }
-
-    @staticmethod
-    def from_json(data: Any) -> MachinePeaks:
-        """The peaks that `to_json` wrote.
-
-        Raises
-        ------
-        ParseError
-            If the data are not peaks, or of another version.
-        """
-        try:
-            if data["version"] != VERSION:
-                raise ParseError(f"machine peaks of version {data['version']} cannot be read")
-            return MachinePeaks(
-                str(data["machine"]),
-                int(data["vector_bits"]),
-                {int(threads): float(rate) for threads, rate in data["gflops"].items()},
-                tuple(Bandwidth(**entry) for entry in data["bandwidths"]),
-            )
-        except (TypeError, KeyError, ValueError, AttributeError) as error:
-            raise ParseError(f"this is no record of machine peaks: {error}") from error
+_UNLIMITED = 1 << 62
 
 
 def machine_peaks(folder: Path | None = None, *, again: bool = False) -> MachinePeaks:
-    """The limits of this machine, from its file, or measured now (about two seconds) and kept.
+    """The limits of this machine, from its file, or measured now (about a second) and kept.
 
     Parameters
     ----------
@@ -138,26 +55,14 @@ def machine_peaks(folder: Path | None = None, *, again: bool = False) -> Machine
     again
         Measure even if there is a file, for example because the machine was busy then.
     """
-    path = peaks_path(folder)
     known = None if again else read_peaks(folder)
     if known is not None:
         return known
     peaks = measure_peaks(Target.host())
-    _write(path, peaks)
+    # A folder that cannot be written means measuring again next time.
+    with contextlib.suppress(OSError):
+        write_whole(peaks_path(folder), json.dumps(peaks.to_json(), indent=1))
     return peaks
-
-
-def read_peaks(folder: Path | None = None) -> MachinePeaks | None:
-    """The limits of this machine if they were measured before; a damaged file counts as none."""
-    try:
-        return MachinePeaks.from_json(json.loads(peaks_path(folder).read_text()))
-    except (OSError, ValueError, ParseError):
-        return None
-
-
-def peaks_path(folder: Path | None = None) -> Path:
-    """The file of this machine."""
-    return (folder or default_cache_dir()) / f"machine-{machine_id()}.json"
 
 
 def measure_peaks(target: Target, *, quick: bool = False) -> MachinePeaks:
@@ -172,25 +77,29 @@ def measure_peaks(target: Target, *, quick: bool = False) -> MachinePeaks:
     """
     counts = sorted({1, target.num_threads})
     with QuietLock(default_cache_dir() / "measure.lock", patience=10.0).alone():
-        gflops = {threads: _fma_rate(target, threads, quick) for threads in counts}
+        rates = {
+            kind.dtype: {threads: _rate(kind, target, threads, quick) for threads in counts}
+            for kind in multiply_kinds(target)
+        }
+        clock = clock_ghz(target)
         streams = _Streams(target)
         bandwidths = [
-            streams.bandwidth(level, threads, size, quick)
+            streams.bandwidth(level, threads, capacity, size, quick)
+            # The largest first, whose arrays the others use.
             for threads in counts
-            for level, size in _working_sets(target, threads, quick)
+            for level, capacity, size in reversed(_working_sets(target, threads, quick))
         ]
-    return MachinePeaks(machine_id(), target.vector_bits, gflops, tuple(bandwidths))
+        bandwidths.sort(key=lambda b: (b.threads, b.capacity))
+    return MachinePeaks(machine_id(), target.vector_bits, clock, rates, tuple(bandwidths))
 
 
-def _write(path: Path, peaks: MachinePeaks) -> None:
-    """Whole or not at all. A folder that cannot be written means measuring again next time."""
-    with contextlib.suppress(OSError):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(
-            "w", dir=path.parent, prefix=".writing-", delete=False
-        ) as file:
-            json.dump(peaks.to_json(), file, indent=1)
-        os.replace(file.name, path)
+def clock_ghz(target: Target | None = None) -> float:
+    """The clock at this moment, from a chain of operations of one cycle each."""
+    machine = target or Target.host()
+    kernel = _kernel(clock_ir(), machine, "peak_clock", ("D", "steps", "threads"))
+    data = np.arange(16, dtype=np.float32)
+    timing = kernel.time(data, 2_000, 1, repeats=_REPEATS, min_repeat_ms=1.0)
+    return CLOCK_STEPS * 2_000 / timing.min / 1e9
 
 
 def _kernel(text: str, target: Target, name: str, params: Sequence[str]) -> Kernel:
@@ -206,34 +115,49 @@ def _kernel(text: str, target: Target, name: str, params: Sequence[str]) -> Kern
     return Kernel(compile_module(text, target).object_bytes, signature)
 
 
-def _fma_rate(target: Target, threads: int, quick: bool) -> float:
-    lanes = target.lanes(32)
-    kernel = _kernel(fma_ir(lanes), target, "peak_fma", ("D", "steps", "threads"))
+def _rate(kind: Multiply, target: Target, threads: int, quick: bool) -> float:
+    kernel = _kernel(rate_ir(kind), target, "peak_rate", ("D", "steps", "threads"))
     # Half of a number between 0 and 1, and a half more, is such a number again.
-    data = np.full((2 + CHAINS + threads) * lanes, 0.5, np.float32)
-    steps = _FMA_STEPS // 100 if quick else _FMA_STEPS
+    words = (2 + CHAINS + threads) * kind.lanes * kind.bytes // 4
+    data = np.full(words, 0.5, np.float32)
+    steps = _STEPS // 100 if quick else _STEPS
     with num_threads(threads):
         timing = kernel.time(data, steps, threads, repeats=_REPEATS, min_repeat_ms=_ms(quick))
-    return 2.0 * lanes * CHAINS * steps * threads / timing.min / 1e9
+    return float(kind.operations) * CHAINS * steps * threads / timing.min / 1e9
 
 
 class _Streams:
-    """The kernels that read and copy, compiled once."""
+    """The kernels that read, write and copy, compiled once.
+
+    Far memory is also written past the caches, which do not fetch the lines first then; the faster
+    way is what the machine can do.
+    """
 
     def __init__(self, target: Target) -> None:
         self.lanes = target.lanes(32)
+        self._data = self._other = _ones(0)
         params = ("D", "E", "blocks", "steps", "threads")
-        self._read = _kernel(read_ir(self.lanes), target, "peak_read", params)
-        self._copy = _kernel(copy_ir(self.lanes), target, "peak_copy", params)
+        text = {"read": read_ir(self.lanes)}
+        text |= {"write": write_ir(self.lanes), "copy": copy_ir(self.lanes)}
+        text |= {"write past": write_ir(self.lanes, past_caches=True)}
+        text |= {"copy past": copy_ir(self.lanes, past_caches=True)}
+        self._kernels = {
+            name: _kernel(code, target, f"peak_{name.split()[0]}", params)
+            for name, code in text.items()
+        }
 
-    def bandwidth(self, level: str, threads: int, size: int, quick: bool) -> Bandwidth:
-        """Read so many bytes, shared out to the threads; and copy one half to the other."""
-        reading = self._blocks(size, threads)
-        copying = self._blocks(size // 2, threads)
+    def bandwidth(
+        self, level: str, threads: int, capacity: int, size: int, quick: bool
+    ) -> Bandwidth:
+        """Read and write so many bytes, shared out to the threads; copy one half to the other."""
+        whole, half = self._blocks(size, threads), self._blocks(size // 2, threads)
+        far = ("", " past") if level == "memory" else ("",)
         with num_threads(threads):
-            read = self._rate(self._read, reading, threads, quick)
-            copy = 2 * self._rate(self._copy, copying, threads, quick)
-        return Bandwidth(level, threads, reading * threads * self._block_bytes, read, copy)
+            read = self._rate("read", whole, threads, quick)
+            write = max(self._rate(f"write{way}", whole, threads, quick) for way in far)
+            copy = max(2 * self._rate(f"copy{way}", half, threads, quick) for way in far)
+        touched = whole * threads * self._block_bytes
+        return Bandwidth(level, threads, capacity, touched, read, write, copy)
 
     @property
     def _block_bytes(self) -> int:
@@ -242,12 +166,18 @@ class _Streams:
     def _blocks(self, size: int, threads: int) -> int:
         return max(1, size // (self._block_bytes * threads))
 
-    def _rate(self, kernel: Kernel, blocks: int, threads: int, quick: bool) -> float:
+    def _arrays(self, elements: int) -> tuple[Floats, Floats]:
+        """The beginnings of two arrays: new pages would cost more than the measurement."""
+        if elements > self._data.size:
+            self._data, self._other = _ones(elements), _ones(elements)
+        return self._data[:elements], self._other[:elements]
+
+    def _rate(self, name: str, blocks: int, threads: int, quick: bool) -> float:
         elements = blocks * threads * self._block_bytes // 4
-        data, other = _ones(elements), _ones(max(elements, threads * self.lanes))
-        pass_bytes = _PASS_BYTES >> 8 if quick else _PASS_BYTES
+        data, other = self._arrays(max(elements, threads * self.lanes))
+        pass_bytes = _PASS_BYTES >> 6 if quick else _PASS_BYTES
         steps = blocks * max(1, pass_bytes // (blocks * self._block_bytes))
-        timing = kernel.time(
+        timing = self._kernels[name].time(
             data, other, blocks, steps, threads, repeats=_REPEATS, min_repeat_ms=_ms(quick)
         )
         return steps * threads * self._block_bytes / timing.min / 1e9
@@ -260,20 +190,21 @@ def _ones(elements: int) -> Floats:
 
 
 def _ms(quick: bool) -> float:
-    return 0.1 if quick else 5.0
+    return 0.1 if quick else 3.0
 
 
-def _working_sets(target: Target, threads: int, quick: bool) -> list[tuple[str, int]]:
-    """For each level bytes that fit in it, but not in the level before: three quarters full.
+def _working_sets(target: Target, threads: int, quick: bool) -> list[tuple[str, int, int]]:
+    """For each level its capacity, and bytes that fit in it, but not in the level before.
 
-    The pages of an array fall into a cache at random, so a full one would miss now and then.
+    Three quarters of it: the pages of an array fall into a cache at random, so a full one would
+    miss now and then.
     """
-    sets: list[tuple[str, int]] = []
+    sets: list[tuple[str, int, int]] = []
     largest = 0
     for cache in target.caches:
-        size = cache.size * (threads if cache.shared_by == 1 else 1) * 3 // 4
-        sets.append((f"L{cache.level}", min(size, _MOST_BYTES)))
+        capacity = cache.size * (threads if cache.shared_by == 1 else 1)
+        sets.append((f"L{cache.level}", capacity, min(capacity * 3 // 4, _MOST_BYTES)))
         largest = max(largest, cache.size)
     if not quick:
-        sets.append(("memory", min(max(4 * largest, 64 << 20), _MOST_BYTES)))
+        sets.append(("memory", _UNLIMITED, min(max(4 * largest, 64 << 20), _MOST_BYTES)))
     return sets[:1] if quick else sets

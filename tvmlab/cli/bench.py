@@ -3,53 +3,112 @@
 from __future__ import annotations
 
 import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
 
-from tvmlab.bench import CONTESTS, BenchResult, run_benchmarks
+from tvmlab.bench import (
+    GROUPS,
+    ROWS,
+    TURNS,
+    BenchResult,
+    Circumstances,
+    Watch,
+    find_rows,
+    machine_peaks,
+    plot_html,
+    result_tables,
+    run_benchmarks,
+)
 from tvmlab.inspect import table
+from tvmlab.support import OptionError, write_whole
 
-from .parser import Parser, UsageError, close_match, whole_number
-from .terminal import print_json
+from .parser import Parser, UsageError, whole_number
+from .terminal import heading, indented, print_json
 
 SUMMARY = "compare kernels with other libraries"
 DESCRIPTION = """\
-Measure kernels beside those of NumPy's BLAS and PyTorch, in the same run and by turns.
-A ratio above 1 means that tvmlab is faster."""
+Measure kernels beside those of NumPy, PyTorch, ONNX Runtime, OpenVINO, numba and apache-tvm,
+whichever are installed, in the same run and by turns. A ratio above 1 means that tvmlab is faster
+than the best of them. The error is the largest difference from the result in float64, in units of
+the largest element."""
 
 
 def fill(parser: Parser) -> None:
     """Declare the arguments."""
     parser.add_argument(
-        "names", nargs="*", metavar="NAME", help=f"which (default: all): {', '.join(CONTESTS)}"
+        "names",
+        nargs="*",
+        metavar="NAME",
+        help=f"groups ({', '.join(GROUPS)}), rows, or patterns such as 'sgemm-*' (default: all)",
+    )
+    parser.add_argument("--list", action="store_true", help="show the rows and stop")
+    parser.add_argument(
+        "--threads",
+        type=whole_number(1, 1024),
+        action="append",
+        help="threads of everyone (default: all cores); may be given more than once",
     )
     parser.add_argument(
-        "--threads", type=whole_number(1, 1024), help="threads of both (default: all cores)"
+        "--turns",
+        type=whole_number(1, 1000),
+        default=TURNS,
+        help=f"how often everyone is measured (default: {TURNS})",
     )
+    parser.add_argument(
+        "--peer",
+        action="append",
+        metavar="LIBRARY",
+        help="only this library takes part; may be given more than once",
+    )
+    parser.add_argument("--plot", metavar="FILE.html", help="write a page with bars")
     parser.add_argument("--json", action="store_true", help="print as JSON")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run the benchmarks; the exit code is 1 if two results do not agree."""
+    """Run the benchmarks; the exit code is 1 if a result is wrong."""
     names: list[str] = arguments.names
-    for name in names:
-        if name not in CONTESTS:
-            raise UsageError(
-                f"there is no benchmark {name!r}{close_match(name, CONTESTS)}\n"
-                f"hint: benchmarks are {', '.join(CONTESTS)}"
-            )
-    results = run_benchmarks(names, arguments.threads)
-    if arguments.json:
-        print_json([result.to_json() for result in results])
-    else:
-        print(table([("", "threads", "tvmlab", "peer", "ratio", ""), *map(_row, results)]))
-    return 0 if all(result.agree for result in results) else 1
-
-
-def _row(result: BenchResult) -> tuple[str, ...]:
-    return (
-        result.name,
-        str(result.threads),
-        f"{result.ours_gflops:.1f} GFLOP/s",
-        f"{result.peer_gflops:.1f} GFLOP/s ({result.peer_name})",
-        f"{result.ratio:.2f}",
-        "same result" if result.agree else "DIFFERENT RESULT",
+    try:
+        rows = find_rows(names)
+    except OptionError as error:
+        raise UsageError(str(error)) from error
+    if arguments.list:
+        listed = [(row.group, row.name, _sizes(row.shapes), row.dtype) for row in ROWS]
+        print(table([line for line, row in zip(listed, ROWS, strict=True) if row in rows]))
+        return 0
+    machine_peaks()
+    watch = Watch()
+    seen = None if arguments.json else _progress
+    results = run_benchmarks(
+        names, arguments.threads, turns=arguments.turns, libraries=arguments.peer, seen=seen
     )
+    seen_around = watch.stop()
+    if arguments.plot:
+        write_whole(Path(arguments.plot), plot_html(results, seen_around.lines()))
+    _show(results, seen_around, as_json=arguments.json)
+    return 0 if all(result.agrees for result in results) else 1
+
+
+def _sizes(shapes: Sequence[tuple[int, ...]]) -> str:
+    return ", ".join("x".join(map(str, shape)) for shape in shapes)
+
+
+def _progress(result: BenchResult) -> None:
+    """A sign of life on the way; nothing if nobody watches."""
+    if sys.stderr.isatty():
+        ratio = "" if result.ratio is None else f" {result.ratio:.2f}"
+        print(f"{result.name}{ratio}", file=sys.stderr)
+
+
+def _show(results: Sequence[BenchResult], seen: Circumstances, *, as_json: bool) -> None:
+    if as_json:
+        rows = [result.to_json() for result in results]
+        limits = machine_peaks().to_json()
+        print_json({"machine": seen.to_json(), "limits": limits, "results": rows})
+        return
+    for title, lines, remarks in result_tables(results):
+        print(heading(title))
+        print(indented(table(lines)))
+        print(indented("\n".join(remarks)))
+    print(heading("measured on"))
+    print(indented("\n".join(seen.lines())))

@@ -1,8 +1,17 @@
 """The public entry points: `lower` and `build`."""
 
-from .build import build, lower, program_of
+from .build import Source, build, lower, program_of
 from .executable import Executable, SourceKind
 from .loops import Loops
 from .work import count_flops
 
-__all__ = ["Executable", "Loops", "SourceKind", "build", "count_flops", "lower", "program_of"]
+__all__ = [
+    "Executable",
+    "Loops",
+    "Source",
+    "SourceKind",
+    "build",
+    "count_flops",
+    "lower",
+    "program_of",
+]

@@ -16,6 +16,7 @@ from .machine import (
     MachineReport,
     WorkloadReport,
     device_reports,
+    limit_facts,
     machine_report,
     workload_report,
 )
@@ -79,6 +80,7 @@ __all__ = [
     "equality_words",
     "gain_over",
     "history_text",
+    "limit_facts",
     "line_report",
     "machine_report",
     "measurement_report",

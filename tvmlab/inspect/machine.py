@@ -65,6 +65,21 @@ def vector_words(target: Target) -> str:
     return "no vectors"
 
 
+def limit_facts(peaks: dict[str, Any] | None) -> list[tuple[str, str]]:
+    """The measured limits of a machine as lines of (what, value)."""
+    if peaks is None:
+        return [("limits", "not measured yet: tvmlab devices --measure")]
+    facts = [("clock", f"{peaks['clock']:.2f} GHz while one thread worked")]
+    for dtype, rates in peaks["rates"].items():
+        words = [f"{rate:.0f} on {plural(int(n), 'thread')}" for n, rate in rates.items()]
+        facts.append((f"{dtype} products", f"{', '.join(words)}, in billions a second"))
+    for entry in peaks["bandwidths"]:
+        name = f"{entry['level']}, {plural(entry['threads'], 'thread')}"
+        rates = (f"{kind} {entry[kind]:.0f}" for kind in ("read", "write", "copy"))
+        facts.append((name, f"{', '.join(rates)} GB/s"))
+    return facts
+
+
 def device_reports() -> list[DeviceReport]:
     """The devices of this machine."""
     return [_device(data) for data in devices()]
@@ -84,6 +99,7 @@ def _device(data: dict[str, Any]) -> DeviceReport:
         ("lacks", ", ".join(lacking) or "nothing that tvmlab uses"),
         ("caches", caches or "the system does not tell"),
         ("LLVM", data["llvm"]),
+        *limit_facts(data["peaks"]),
     )
     summary = (
         f"{data['kind']}: {plural(data['cores'], 'core')}, {listing(there) or 'no extensions'}"

@@ -14,6 +14,7 @@ from .errors import (
     UnsupportedOp,
     UserError,
 )
+from .files import write_whole
 from .llvm import llvm_binding, llvm_version
 from .names import Namer, identifier
 from .node import Readable, describe_by, node, set_derived
@@ -63,4 +64,5 @@ __all__ = [
     "set_derived",
     "shown",
     "user_span",
+    "write_whole",
 ]

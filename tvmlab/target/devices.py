@@ -8,6 +8,7 @@ from tvmlab.support import available_cpus
 
 from .caches import host_caches
 from .llvm_host import host_cpu
+from .peaks import read_peaks
 from .target import Target
 
 # What a kernel author asks about, by LLVM's feature names.
@@ -32,7 +33,7 @@ _ARM_ONLY = ("NEON", "DOTPROD", "SVE")
 
 def devices() -> list[dict[str, Any]]:
     """One entry per device: what it is, what it can do, and if something is missing, what."""
-    target, cpu = Target.host(), host_cpu()
+    target, cpu, peaks = Target.host(), host_cpu(), read_peaks()
     on_x86 = target.arch in _X86
     features = {
         label: all(name in cpu.features for name in names)
@@ -54,5 +55,6 @@ def devices() -> list[dict[str, Any]]:
                 for c in host_caches()
             ],
             "llvm": cpu.llvm_version,
+            "peaks": None if peaks is None else peaks.to_json(),
         }
     ]

@@ -21,6 +21,8 @@ from tvmlab.support import OptionError, default_num_threads, require_text
 
 from .caches import CacheLevel, host_caches
 from .llvm_host import host_cpu
+from .peaks import MachinePeaks, read_peaks
+from .registers import vector_registers
 
 _KINDS = ("cpu", "llvm")
 _OPTIONS = ("mcpu", "mtriple", "mattr", "num-threads")
@@ -99,6 +101,15 @@ class Target:
         """How many elements of so many bits one vector register holds (1 without vectors)."""
         return max(1, self.vector_bits // bits)
 
+    @property
+    def peaks(self) -> MachinePeaks | None:
+        """Its measured limits, if it is the host and `tvmlab devices --measure` or a benchmark
+        has written them down; never measured here.
+        """
+        host = host_cpu()
+        same = self.triple == host.triple and self.feature_set <= host.features
+        return read_peaks() if same else None
+
     def with_threads(self, num_threads: int) -> Target:
         """The same machine with another number of threads."""
         return replace(self, num_threads=num_threads)
@@ -114,25 +125,8 @@ def _described(
 ) -> Target:
     """A target whose vector registers follow from its architecture and features."""
     on = {f[1:] for f in features.split(",") if f.startswith("+")}
-    bits, registers = _vector_registers(triple.split("-", 1)[0], on)
+    bits, registers = vector_registers(triple.split("-", 1)[0], on)
     return Target(kind, triple, cpu, features, bits, registers, default_num_threads(), caches)
-
-
-def _vector_registers(arch: str, features: set[str]) -> tuple[int, int]:
-    """Width in bits and number of the vector registers."""
-    if arch in ("x86_64", "amd64", "i686", "i386"):
-        if "avx512f" in features:
-            return 512, 32
-        return (256 if "avx" in features else 128), 16
-    if arch in ("aarch64", "arm64"):
-        return 128, 32
-    if arch.startswith(("arm", "thumb")):
-        return (128, 16) if "neon" in features else (0, 0)
-    if arch.startswith("riscv"):
-        return (128, 32) if "v" in features else (0, 0)
-    if arch.startswith("wasm"):
-        return (128, 16) if "simd128" in features else (0, 0)
-    return 0, 0
 
 
 def _parse_options(words: list[str]) -> dict[str, str]:

@@ -1,5 +1,7 @@
 """Measuring schedules in worker processes, loop-nest features, cost models, exploring a space."""
 
+from tvmlab.target import machine_description, machine_id
+
 from .booster import BoosterOptions
 from .calibration import Calibration
 from .cost_model import Contribution, CostModel, HeldOut
@@ -8,9 +10,8 @@ from .explore import Record, explore_space, predicted_vs_measured
 from .features import Features, extract_batch, extract_features, feature_names
 from .learner import Learner
 from .log import RecordLog
-from .machine import machine_description, machine_id
 from .measurer import Measurer, Runner
-from .quiet import QuietLock
+from .quiet import QuietLock, Usage
 from .ranking import RankReport, kendall, rank_report, spearman
 from .request import MeasureRequest, MeasureSettings
 from .result import MeasureResult, MeasureStatus
@@ -36,6 +37,7 @@ __all__ = [
     "RecordLog",
     "Runner",
     "ScheduleSpace",
+    "Usage",
     "explore_space",
     "extract_batch",
     "extract_features",

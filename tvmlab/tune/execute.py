@@ -20,10 +20,9 @@ from tvmlab.driver import Executable, build
 from tvmlab.ir import Buffer, Program, parse, verify
 from tvmlab.runtime import num_threads
 from tvmlab.support import RuntimeFailure, TvmlabError
-from tvmlab.target import Target
+from tvmlab.target import Target, machine_id
 
 from .arrays import Array, disagreement, make_arrays, outputs_of
-from .machine import machine_id
 from .quiet import QuietLock, Usage
 from .request import MeasureRequest, MeasureSettings, target_from_json
 from .result import MeasureResult, MeasureStatus, Stage

@@ -22,9 +22,9 @@ from collections.abc import Sequence
 from typing import Any, TextIO
 
 from tvmlab.support import ParseError
+from tvmlab.target import machine_id
 
 from .execute import Workbench
-from .machine import machine_id
 from .quiet import QuietLock
 from .request import MeasureRequest
 from .result import MeasureResult

@@ -15,19 +15,24 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from tvmlab.target import Target, available_cpus, host_caches
+from tvmlab.support import available_cpus
+
+from .caches import host_caches
+from .llvm_host import host_cpu
+from .registers import vector_registers
 
 
 @lru_cache(maxsize=1)
 def machine_description() -> dict[str, Any]:
     """What decides how fast code runs here: CPU, features, caches, CPUs this process may use."""
-    host = Target.host()
+    host = host_cpu()
+    bits, _ = vector_registers(host.triple.split("-", 1)[0], host.features)
     return {
         "cpu": _cpu_model(),
-        "llvm_cpu": host.cpu,
+        "llvm_cpu": host.name,
         "triple": host.triple,
-        "features": sorted(host.feature_set),
-        "vector_bits": host.vector_bits,
+        "features": sorted(host.features),
+        "vector_bits": bits,
         "cpus": available_cpus(),
         "caches": [
             {"level": c.level, "bytes": c.size, "line": c.line, "shared_by": c.shared_by}

@@ -1,0 +1,59 @@
+"""Matrix products in float32."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from tvmlab.bench.peers import numpy_peer, torch_peer
+from tvmlab.bench.row import Array, Contender, Inputs, Operator, Row, kernel_contender
+from tvmlab.target import Target
+from tvmlab.topi import matmul, schedule_matmul
+
+SQUARES = (16, 32, 64, 96, 128, 192, 256, 384, 512, 768, 1000, 1024, 1536, 2048, 4096)
+
+
+def _ours(row: Row, inputs: Inputs, target: Target) -> Contender:
+    (m, k), (_, n) = row.shapes
+    _, _, c = matmul(m, n, k, row.dtype)
+    return kernel_contender(schedule_matmul(c, target), inputs, target)
+
+
+def _numpy(row: Row, inputs: Inputs) -> Callable[[], Array]:
+    a, b = inputs
+    out = np.empty((a.shape[0], b.shape[1]), a.dtype)
+    return lambda: np.matmul(a, b, out=out)
+
+
+def matmul_reference(row: Row, inputs: Inputs) -> Array:
+    """The product in float64."""
+    a, b = inputs
+    return a.astype(np.float64) @ b.astype(np.float64)
+
+
+def matmul_flops(row: Row) -> int:
+    """Multiplications and additions."""
+    (m, k), (_, n) = row.shapes
+    return 2 * m * n * k
+
+
+def matmul_moved(row: Row) -> tuple[int, int]:
+    """Both operands once, and the product."""
+    (m, k), (_, n) = row.shapes
+    size = np.dtype(row.dtype).itemsize
+    return (m * k + k * n) * size, m * n * size
+
+
+OPERATORS = {
+    "matmul": Operator(
+        _ours,
+        matmul_reference,
+        (numpy_peer(_numpy), torch_peer(lambda torch, row: torch.matmul)),
+        flops=matmul_flops,
+        moved=matmul_moved,
+        measure="flops",
+    )
+}
+
+ROWS = tuple(Row("gemm", f"sgemm-{n}", "matmul", ((n, n), (n, n))) for n in SQUARES)

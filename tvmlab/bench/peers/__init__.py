@@ -1,0 +1,9 @@
+"""Other libraries as contenders; each is imported when a row is measured, and only in its file."""
+
+from .numba_peer import numba_peer
+from .numpy_peer import numpy_peer
+from .onnx_peer import OnnxNode, onnx_peers
+from .torch_peer import torch_peer
+from .tvm_peer import tvm_peer
+
+__all__ = ["OnnxNode", "numba_peer", "numpy_peer", "onnx_peers", "torch_peer", "tvm_peer"]

@@ -1,0 +1,68 @@
+"""PyTorch on the CPU: eager, in the layout channels_last, and compiled."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from typing import Any, Literal
+
+import numpy as np
+
+from tvmlab.bench.row import Array, Contender, Inputs, Peer, Row
+
+Mode = Literal["eager", "channels_last", "compile"]
+
+
+def torch_peer(
+    function: Callable[[Any, Row], Callable[..., Any]],
+    modes: Sequence[Mode] = ("eager",),
+    convert: Callable[[Any, Row, list[Any]], list[Any]] | None = None,
+) -> Peer:
+    """PyTorch as a peer.
+
+    Parameters
+    ----------
+    function
+        From the module torch and a row to the function of tensors that computes the row.
+    modes
+        The ways to run it; "channels_last" is for images in NCHW and their filters.
+    convert
+        Changes the input tensors beforehand, for example to bfloat16.
+    """
+
+    def contenders(row: Row, inputs: Inputs, threads: int) -> Sequence[Contender]:
+        torch: Any = import_module("torch")
+        torch.set_num_threads(threads)
+        tensors = [torch.from_numpy(_plain(array)) for array in inputs]
+        given = convert(torch, row, tensors) if convert else tensors
+        return [_contender(torch, function(torch, row), given, mode) for mode in modes]
+
+    return Peer("torch", contenders)
+
+
+def _plain(array: Array) -> Array:
+    """Without extension types, which torch does not know."""
+    return array if array.dtype.kind != "V" else array.astype(np.float32)
+
+
+def _contender(
+    torch: Any, compute: Callable[..., Any], tensors: list[Any], mode: Mode
+) -> Contender:
+    name, prepared, latest = "torch", "", [None]
+    if mode == "channels_last":
+        tensors = [t.to(memory_format=torch.channels_last) if t.dim() == 4 else t for t in tensors]
+        name, prepared = "torch channels_last", "images and filters in the layout NHWC"
+    if mode == "compile":
+        compute = torch.compile(compute, dynamic=False)
+        name = "torch.compile"
+
+    def run() -> None:
+        with torch.inference_mode():
+            latest[0] = compute(*tensors)
+
+    def result() -> Array:
+        value: Any = latest[0]
+        value = value.float() if value.dtype == torch.bfloat16 else value
+        return value.contiguous().numpy()
+
+    return Contender(name, run, result, prepared=prepared)
