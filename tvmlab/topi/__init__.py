@@ -23,6 +23,8 @@ from .broadcast import (
     subtract,
 )  # fmt: skip
 from .conv2d import conv2d_nchw, schedule_conv2d_nchw
+from .conv_schedule import schedule_conv
+from .convolution import conv1d, conv2d, conv3d, depthwise_conv2d
 from .dot_matmul import matmul_bf16, matmul_int8, schedule_dot_matmul
 from .elementwise import (
     abs,
@@ -50,18 +52,21 @@ from .elementwise import (
     trunc,
 )  # fmt: skip
 from .layers import batch_norm, bias_add, dense, log_softmax, softmax
+from .layout import Layout, channel_block, layout_transform, pack_array
 from .matmul import matmul, schedule_matmul
+from .pooling import global_pool, pool2d
 from .reduction import max, min, prod, sum
 from .shape import expand_dims, flatten, pad, reshape, transpose
-from .window import conv2d, depthwise_conv2d, pool2d
 
 __all__ = [
-    "abs", "add", "batch_norm", "bias_add", "broadcast_to", "cast", "ceil", "clip", "conv2d",
-    "conv2d_nchw", "cos", "dense", "depthwise_conv2d", "divide", "equal", "erf", "exp",
-    "expand_dims", "flatten", "floor", "floor_divide", "full", "full_like", "greater",
-    "greater_equal", "identity", "leaky_relu", "less", "less_equal", "log", "log_softmax", "matmul",
+    "Layout", "abs", "add", "batch_norm", "bias_add", "broadcast_to", "cast", "ceil",
+    "channel_block", "clip", "conv1d", "conv2d", "conv2d_nchw", "conv3d", "cos", "dense",
+    "depthwise_conv2d", "divide", "equal", "erf", "exp", "expand_dims", "flatten", "floor",
+    "floor_divide", "full", "full_like", "global_pool", "greater", "greater_equal", "identity",
+    "layout_transform", "leaky_relu", "less", "less_equal", "log", "log_softmax", "matmul",
     "matmul_bf16", "matmul_int8", "max", "maximum", "min", "minimum", "mod", "multiply", "negative",
-    "not_equal", "pad", "pool2d", "power", "prod", "relu", "reshape", "round", "rsqrt",
-    "schedule_conv2d_nchw", "schedule_dot_matmul", "schedule_matmul", "sigmoid", "sin", "softmax",
-    "sqrt", "subtract", "sum", "tag", "tan", "tanh", "transpose", "trunc",
+    "not_equal", "pack_array", "pad", "pool2d", "power", "prod", "relu", "reshape", "round",
+    "rsqrt", "schedule_conv", "schedule_conv2d_nchw", "schedule_dot_matmul", "schedule_matmul",
+    "sigmoid", "sin", "softmax", "sqrt", "subtract", "sum", "tag", "tan", "tanh", "transpose",
+    "trunc",
 ]  # fmt: skip

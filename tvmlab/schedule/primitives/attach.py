@@ -19,6 +19,7 @@ from tvmlab.ir import (
     Var,
     const,
     const_int,
+    is_const,
     structural_equal,
     substitute,
 )
@@ -332,8 +333,8 @@ def _ready_spans(
     """For each iteration variable of the consumer, the run of values whose inputs are ready."""
     buffer = written_buffer(producer, "reverse_compute_at")
     reads = [a for a in accesses(consumer) if isinstance(a, Load) and a.buffer is buffer]
-    variables = plain_iters(reads[0].indices)
-    same = all(plain_iters(r.indices) == variables for r in reads)
+    variables = _read_iters(reads[0], buffer)
+    same = all(_read_iters(r, buffer) == variables for r in reads)
     if variables is None or not same:
         raise refuse(
             "reverse_compute_at.shifted",
@@ -348,7 +349,21 @@ def _ready_spans(
     return {
         v: span if same_size(extents.get(v), size) else replace(span, guarded=True)
         for v, span, size in zip(variables, window, buffer.shape, strict=True)
+        if v is not None
     }
+
+
+def _read_iters(read: Load, buffer: Buffer) -> list[Var | None] | None:
+    """The indices as different variables, or None where there is one element and it is read."""
+    single = [
+        is_const(index, 0) and const_int(size) == 1
+        for index, size in zip(read.indices, buffer.shape, strict=True)
+    ]
+    plain = plain_iters([i for i, one in zip(read.indices, single, strict=True) if not one])
+    if plain is None:
+        return None
+    left = iter(plain)
+    return [None if one else next(left) for one in single]
 
 
 def _require_exact_tiles(index: ProgramIndex, producer: Block, buffer: Buffer, target: For) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tvmlab.compat.tvm.missing import missing
-from tvmlab.topi.window import margins, pair
+from tvmlab.topi.geometry import margins, per_dimension
 
 from .generic import default_schedule
 
@@ -44,10 +44,11 @@ def conv2d_nchw_python(
     groups: int = 1,
 ) -> np.ndarray[Any, Any]:
     """A convolution in NumPy."""
-    del groups
-    sh, sw = pair(stride)
+    sh, sw = per_dimension(stride, 2, "stride")
     kernel = (w_np.shape[2], w_np.shape[3])
-    top, left, bottom, right = margins(padding, kernel)
+    (top, left), (bottom, right) = margins(padding, kernel)
     padded = np.pad(a_np, ((0, 0), (0, 0), (top, bottom), (left, right)))
     windows = np.lib.stride_tricks.sliding_window_view(padded, kernel, axis=(2, 3))
-    return np.einsum("nchwij,ocij->nohw", windows[:, :, ::sh, ::sw], w_np)
+    places = windows[:, :, ::sh, ::sw]
+    parts = zip(np.split(places, groups, axis=1), np.split(w_np, groups), strict=True)
+    return np.concatenate([np.einsum("nchwij,ocij->nohw", x, w) for x, w in parts], axis=1)

@@ -24,8 +24,9 @@ def pool(
     count_include_pad: bool = True,
 ) -> Tensor:
     """The largest element or the mean of each window."""
-    del ceil_mode
-    return _topi.pool2d(data, kernel, stride, padding, pool_type, layout, count_include_pad)
+    return _topi.pool2d(
+        data, kernel, stride, padding, pool_type, layout, count_include_pad, ceil_mode=ceil_mode
+    )
 
 
 @returns_old
@@ -41,5 +42,7 @@ def pool2d(
     count_include_pad: bool = True,
 ) -> Tensor:
     """The largest element or the mean of each window."""
-    del dilation
-    return pool(data, kernel, stride, padding, pool_type, ceil_mode, layout, count_include_pad)
+    return _topi.pool2d(
+        data, kernel, stride, padding, pool_type, layout, count_include_pad,
+        ceil_mode=ceil_mode, dilation=dilation,
+    )  # fmt: skip

@@ -1,0 +1,169 @@
+"""Schedules of convolutions and pooling for CPUs, whatever their layout.
+
+A register tile holds sums of some channels by some pixels of a row. Where the channels of a pixel
+lie together ("NHWC", "NCHW16c"), a vector of filters meets one pixel at a time; where the pixels of
+a row do ("NCHW"), a vector of pixels meets one filter at a time. What follows element by element is
+applied to the tile before it leaves the registers. Margins are copied around the part of the image
+that a thread works on, or, without sums over channels, asked for at the border only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tvmlab.ir import Var
+from tvmlab.schedule import BlockRef, LoopRef, Schedule
+from tvmlab.support import is_among
+from tvmlab.target import Target
+from tvmlab.te import Tensor
+
+from .conv_anchor import Anchor, find_anchor
+from .conv_plan import ConvPlan, plan_conv
+from .tag import is_broadcast
+
+_WRITTEN_OUT = 160
+"""Products of a register tile that are written out one after another, at most."""
+
+
+def schedule_conv(
+    outputs: Tensor | Sequence[Tensor],
+    target: Target | str = "cpu",
+    *,
+    args: Sequence[Tensor | Var] | None = None,
+    name: str | None = None,
+) -> Schedule:
+    """A schedule of a convolution or pooling with what follows it.
+
+    Parameters
+    ----------
+    outputs
+        The last tensor of `conv1d`, `conv2d`, `conv3d`, `depthwise_conv2d`, `pool2d` and their
+        like, possibly followed by operators that work element by element: bias, the sum with
+        another tensor, `relu`, `clip` ...
+    target
+        Its registers, caches and threads decide the sizes: see `plan_conv`.
+    args, name
+        Order of the parameters and name of the kernel, as for `Schedule`.
+
+    Raises
+    ------
+    ScheduleError
+        If there is no convolution or pooling in what computes the outputs.
+    """
+    results = [outputs] if isinstance(outputs, Tensor) else list(outputs)
+    anchor, machine = find_anchor(results), Target.of(target)
+    sch = Schedule(results, args=args, name=name or anchor.op.name)
+    _schedule_around(sch, anchor, results)
+    for tensor in anchor.epilogue[:-1]:
+        sch.compute_inline(tensor)
+    tile = _tile(sch, anchor, plan_conv(anchor, machine))
+    _pad(sch, anchor, tile)
+    sch.parallel(tile.thread)
+    return sch
+
+
+@dataclass(frozen=True, slots=True)
+class _Tile:
+    """Loops of a tiled computation: over what threads share, over tiles, inside a tile."""
+
+    thread: LoopRef
+    is_written_out: bool
+
+
+def _tile(sch: Schedule, anchor: Anchor, plan: ConvPlan) -> _Tile:
+    """Tile the window, and apply the epilogue to each tile."""
+    window = anchor.window
+    if anchor.epilogue:
+        write = sch.block(anchor.epilogue[-1])
+    else:
+        write = sch.cache_write(window, "local")
+    loops = sch.loops(window)
+    letters = anchor.layout.letters
+    at = dict(zip(letters, loops, strict=False))
+    sums = loops[len(letters) :]
+    inner: list[LoopRef] = []
+    if letters[-1] in "cC":
+        at["W"], pixels = sch.split(at["W"], [None, plan.pixels])
+        inner.append(pixels)
+    if letters[-1].isupper():
+        at[letters[-1]], lanes = sch.split(at[letters[-1]], [None, plan.lanes])
+    else:
+        lanes = at.pop(letters[-1])
+    if letters[-1] != "C":
+        at["C"], channels = sch.split(at["C"], [None, plan.channels])
+        inner.append(channels)
+    inner.append(lanes)
+    spatial = [s for s in letters if s.isupper() and s not in "NC"]
+    outer, between = _outer_loops(sch, at, spatial, plan)
+    sch.reorder(*outer, *between, *sums, *inner)
+    written = sch.reverse_compute_at(write, between[-1])
+    init = sch.decompose_reduction(window, sums[0])
+    taps = _written_out(sums, plan) if anchor.kind != "full" else []
+    _write_out(sch, [*taps, *inner])
+    _write_out(sch, written)
+    _write_out(sch, sch.loops(init)[len(outer) + len(between) :])
+    shared = outer[:2] if len(outer) > 1 else outer
+    return _Tile(sch.fuse(*shared) if len(shared) > 1 else shared[0], len(taps) == len(sums))
+
+
+def _outer_loops(
+    sch: Schedule, at: dict[str, LoopRef], spatial: Sequence[str], plan: ConvPlan
+) -> tuple[list[LoopRef], list[LoopRef]]:
+    """Loops over parts that threads share, and loops over the tiles of a part."""
+    if len(spatial) < 2:
+        return [at["N"], at["C"]], [at[s] for s in spatial]
+    parts, rows = sch.split(at[spatial[0]], [None, plan.rows])
+    shared = [at["N"], parts, at["C"]] if plan.rows_first else [at["N"], at["C"], parts]
+    return shared, [rows, *(at[s] for s in spatial[1:])]
+
+
+def _written_out(sums: Sequence[LoopRef], plan: ConvPlan) -> list[LoopRef]:
+    """The innermost loops over a window that are short enough to be written out."""
+    found: list[LoopRef] = []
+    size = plan.pixels * plan.channels
+    for loop in reversed(sums):
+        size *= loop.extent or _WRITTEN_OUT + 1
+        if size > _WRITTEN_OUT:
+            break
+        found.insert(0, loop)
+    return found
+
+
+def _write_out(sch: Schedule, loops: Sequence[LoopRef]) -> None:
+    """Make vectors of the last loop and unroll the others."""
+    for loop in loops[:-1]:
+        sch.unroll(loop)
+    if loops:
+        sch.vectorize(loops[-1])
+
+
+def _pad(sch: Schedule, anchor: Anchor, tile: _Tile) -> None:
+    """Place the copy of the image with its margin."""
+    if anchor.padded is None:
+        return
+    if tile.is_written_out:
+        sch.compute_inline(anchor.padded)
+        return
+    loops = sch.compute_at(anchor.padded, tile.thread)
+    if loops:
+        sch.vectorize(loops[-1])
+
+
+def _schedule_around(sch: Schedule, anchor: Anchor, results: Sequence[Tensor]) -> None:
+    """Inline what comes before element by element; vectors and threads for all other operations."""
+    for op in anchor.around:
+        tensor = op.outputs[0]
+        is_light = is_broadcast(op.tag) and not is_among(tensor, results)
+        if is_light and sch.check("compute_inline", tensor):
+            sch.compute_inline(tensor)
+            continue
+        _spread(sch, sch.block(tensor))
+
+
+def _spread(sch: Schedule, block: BlockRef) -> None:
+    *outer, last = sch.loops(block)
+    if sch.check("vectorize", last):
+        sch.vectorize(sch.split(last, [None, 64])[1])
+    if outer and sch.check("parallel", outer[0]):
+        sch.parallel(outer[0])
