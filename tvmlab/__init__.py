@@ -19,6 +19,7 @@ from .schedule import RefusedError, Schedule, Verdict
 from .support import TvmlabError, UserError
 
 if TYPE_CHECKING:
+    from .graph import compiler
     from .widgets import explore
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "UserError",
     "Verdict",
     "build",
+    "compiler",
     "explore",
     "kernel",
     "load_library",
@@ -46,6 +48,10 @@ def __getattr__(name: str) -> Any:
             return metadata.version("tvmlab")
         except metadata.PackageNotFoundError:  # a source tree that was never installed
             return "0+unknown"
+    if name == "compiler":
+        from .graph import compiler
+
+        return compiler
     if name == "explore":
         from .widgets import explore
 

@@ -7,9 +7,12 @@ from .array import empty
 from .cache import ObjectCache, default_cache_dir
 from .engine import LoadedCode, load_ir, load_object
 from .functions import find_function, packed_function, register_function
+from .graph_module import GraphModule, StepTime, create
 from .kernel import Kernel
+from .library import KernelLibrary, ObjectLibrary, SharedLibrary
+from .plan import Plan, PlanStep, TensorSpec
 from .pool import Chunking, get_num_threads, num_threads, set_num_threads, set_spin
-from .signature import BufferParam, Dim, Param, ScalarParam, Signature
+from .signature import BufferParam, Dim, Param, ScalarParam, Signature, evaluate_dim
 from .symbols import C_TYPES, call_symbol, find_symbol, load_library, value_of_symbol
 from .timing import Timing, measure, measure_loop
 
@@ -18,16 +21,26 @@ __all__ = [
     "BufferParam",
     "Chunking",
     "Dim",
+    "GraphModule",
     "Kernel",
+    "KernelLibrary",
     "LoadedCode",
     "ObjectCache",
+    "ObjectLibrary",
     "Param",
+    "Plan",
+    "PlanStep",
     "ScalarParam",
+    "SharedLibrary",
     "Signature",
+    "StepTime",
+    "TensorSpec",
     "Timing",
     "call_symbol",
+    "create",
     "default_cache_dir",
     "empty",
+    "evaluate_dim",
     "find_function",
     "find_symbol",
     "get_num_threads",

@@ -9,11 +9,9 @@ from __future__ import annotations
 import ctypes
 from typing import Any
 
-from tvmlab.support import RuntimeFailure
-
 from .arguments import bind_arguments
 from .engine import load_object
-from .packed import RAISED, take_exception
+from .failure import fault_symbol, kernel_failure
 from .pool import Chunking, pool
 from .quick import quick_entry
 from .quick_ir import CLOSER_LOOK
@@ -25,21 +23,6 @@ _KERNEL_TYPE = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_char_p, ctypes.c_void_p
 _REPEAT_TYPE = ctypes.CFUNCTYPE(
     ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64
 )
-_OUTSIDE = 3
-_FAILURES = {1: "a local buffer could not be allocated: memory is short"}
-
-
-class _Fault(ctypes.Structure):
-    """What a kernel notes when an index is outside its buffer."""
-
-    _fields_ = (
-        ("text", ctypes.c_char_p),
-        ("index", ctypes.c_int64),
-        ("limit", ctypes.c_int64),
-    )
-    text: bytes
-    index: int
-    limit: int
 
 
 class Kernel:
@@ -65,7 +48,7 @@ class Kernel:
         self.signature = signature
         self.object_bytes = object_bytes
         # A kernel with checks of indices has a symbol more: the record of a failure.
-        fault = f"{signature.name}.fault"
+        fault = fault_symbol(signature.name)
         checked = fault.encode() in object_bytes
         self._code = load_object(object_bytes, [signature.name, *([fault] if checked else [])])
         self._fault = self._code[fault] if checked else None
@@ -89,26 +72,7 @@ class Kernel:
             raise self._failure(code)
 
     def _failure(self, code: int) -> BaseException:
-        """What ended the kernel: an error of its own, or that of a Python function it called."""
-        name = self.signature.name
-        if code == _OUTSIDE and self._fault is not None:
-            record = _Fault.from_address(self._fault)
-            if record.limit < 0:  # no index: a fact about sizes that does not hold
-                return RuntimeFailure(
-                    f"kernel {name} failed: {record.text.decode()}",
-                    hint="call it with sizes that fit, or schedule it without assuming that",
-                )
-            return RuntimeFailure(
-                f"kernel {name} failed: {record.text.decode()} is {record.index}, "
-                f"but the size there is {record.limit}",
-                hint="check the sizes, scalars and indices that it was called with; outputs are "
-                "incomplete",
-            )
-        error = take_exception() if code == RAISED else None
-        if error is not None:
-            return error
-        what = _FAILURES.get(code, f"it returned the code {code}")
-        return RuntimeFailure(f"kernel {name} failed: {what}")
+        return kernel_failure(self.signature.name, code, self._fault)
 
     def time(
         self,

@@ -1,0 +1,72 @@
+"""A small network from ONNX to compiled code, against the reference of the onnx package."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from onnx import helper, numpy_helper
+from onnx.reference import ReferenceEvaluator
+
+import tvmlab as tl
+from tvmlab.graph import GraphError
+from tvmlab.graph.onnx import from_onnx
+
+
+def network() -> onnx.ModelProto:
+    """Convolution, pooling, a chain that works out a shape, a dense layer and softmax."""
+    rng = np.random.default_rng(0)
+    arrays: dict[str, Any] = {
+        "W": rng.standard_normal((4, 3, 3, 3)).astype("f4"),
+        "B": rng.standard_normal(4).astype("f4"),
+        "D": rng.standard_normal((10, 64)).astype("f4"),
+        "zero": np.array(0),
+        "first": np.array([0]),
+        "rest": np.array([-1]),
+    }
+    nodes = [
+        helper.make_node("Conv", ["x", "W", "B"], ["c"], pads=[1, 1, 1, 1]),
+        helper.make_node("Relu", ["c"], ["r"]),
+        helper.make_node("MaxPool", ["r"], ["p"], kernel_shape=[2, 2], strides=[2, 2]),
+        helper.make_node("Shape", ["p"], ["s"]),
+        helper.make_node("Gather", ["s", "zero"], ["s0"]),
+        helper.make_node("Unsqueeze", ["s0", "first"], ["s1"]),
+        helper.make_node("Concat", ["s1", "rest"], ["s2"], axis=0),
+        helper.make_node("Reshape", ["p", "s2"], ["f"]),
+        helper.make_node("Gemm", ["f", "D"], ["g"], transB=1),
+        helper.make_node("Softmax", ["g"], ["y"], axis=1),
+    ]
+    graph = helper.make_graph(
+        nodes,
+        "net",
+        [helper.make_tensor_value_info("x", 1, ["n", 3, 8, 8])],
+        [helper.make_tensor_value_info("y", 1, ["n", 10])],
+        [numpy_helper.from_array(a, name) for name, a in arrays.items()],
+    )
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
+
+
+def test_shape_chains_leave_no_trace() -> None:
+    graph = from_onnx(network())
+    assert [n.op for n in graph.nodes] == ["conv", "relu", "max_pool", "reshape", "matmul",
+                                           "softmax"]  # fmt: skip
+    assert str(graph.types["f"]) == "float32[n, 64]"
+
+
+def test_equals_the_reference() -> None:
+    model = network()
+    graph, lib, params = tl.compiler.build(model, "cpu", sizes={"n": 2})
+    module = tl.runtime.create(graph, lib, "cpu")
+    module.set_input(**params)
+    x = np.random.default_rng(1).standard_normal((2, 3, 8, 8)).astype("f4")
+    module.run(x=x)
+    wanted: Any = ReferenceEvaluator(model).run(None, {"x": x})
+    np.testing.assert_allclose(module.get_output(0), wanted[0], rtol=1e-5, atol=1e-6)
+
+
+def test_sizes_must_be_known() -> None:
+    with pytest.raises(GraphError, match="the graph net has inputs of unknown size: n") as error:
+        tl.compiler.build(from_onnx(network()))
+    assert error.value.hint == "give them: build(model, sizes={'n': 1})"

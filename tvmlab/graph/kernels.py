@@ -1,0 +1,142 @@
+"""From a fused group to machine code: formulas, a schedule, LLVM, an object.
+
+Objects are found again by the text of the group, the machine, and the state of the compiler's own
+sources, so that a model that was built before needs no compiling at all.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import tvmlab.codegen as codegen
+from tvmlab import te
+from tvmlab.driver import count_flops, lower
+from tvmlab.runtime import ObjectCache
+from tvmlab.schedule import Schedule
+from tvmlab.support import UserError, llvm_version
+from tvmlab.target import Target
+from tvmlab.te import Tensor
+
+from .groups import body_of
+from .ir import Graph
+from .lowering import lower_node
+from .scheduling import schedule_group
+from .types import GraphError
+
+_HEADER = struct.Struct("<8sq")
+_MAGIC = b"tvmgrp1\n"
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledKernel:
+    """The machine code of a group, and the operations of floats of one call."""
+
+    data: bytes
+    flops: int
+
+
+@dataclass(frozen=True, slots=True)
+class KernelRequest:
+    """What is to be compiled: the symbol and the text of a group."""
+
+    symbol: str
+    text: str
+
+
+def compile_kernel(
+    request: KernelRequest, target: Target, cache: ObjectCache | None
+) -> CompiledKernel:
+    """The machine code of a group, from the cache if it is there."""
+    key = ObjectCache.key(
+        (request.symbol, request.text, str(target), target.features, str(target.num_threads),
+         llvm_version(), sources_digest())
+    )  # fmt: skip
+    packed = None if cache is None else cache.get(key)
+    if packed is None:
+        made = _compile(request, target)
+        packed = _HEADER.pack(_MAGIC, made.flops) + made.data
+        if cache is not None:
+            cache.put(key, packed)
+    return _unpacked(packed)
+
+
+def cached_kernel(
+    request: KernelRequest, target: Target, cache: ObjectCache
+) -> CompiledKernel | None:
+    """The machine code of a group if the cache has it."""
+    key = ObjectCache.key(
+        (request.symbol, request.text, str(target), target.features, str(target.num_threads),
+         llvm_version(), sources_digest())
+    )  # fmt: skip
+    packed = cache.get(key)
+    return None if packed is None else _unpacked(packed)
+
+
+def _unpacked(packed: bytes) -> CompiledKernel:
+    _, flops = _HEADER.unpack_from(packed)
+    return CompiledKernel(packed[_HEADER.size :], flops)
+
+
+def _compile(request: KernelRequest, target: Target) -> CompiledKernel:
+    schedule = schedule_of(body_of(request.text), request.symbol, target)
+    lowered = lower(schedule, target)
+    text = codegen.emit_module(lowered.program, target)
+    compiled = codegen.compile_module(text, target)
+    return CompiledKernel(compiled.object_bytes, count_flops(schedule.program) or 0)
+
+
+def schedule_of(body: Graph, symbol: str, target: Target) -> Schedule:
+    """The schedule with which a group is compiled: what the explorer shows of it."""
+    inputs, outputs = tensors_of(body)
+    return schedule_group(outputs, [*inputs, *outputs], symbol, target)
+
+
+def tensors_of(body: Graph) -> tuple[list[Tensor], list[Tensor]]:
+    """A group as formulas: tensors of its inputs and of its outputs."""
+    values: dict[str, Tensor] = {}
+    for name in body.inputs:
+        type_ = body.types[name]
+        values[name] = te.placeholder(type_.sizes, type_.dtype, name=name)
+    for node in body.nodes:
+        types = tuple(body.types[i] if i else None for i in node.inputs)
+        made = tuple(body.types[o] for o in node.made)
+        try:
+            tensors = lower_node(node, types, made, [values[i] if i else None for i in node.inputs])
+        except UserError as error:
+            raise GraphError(f"node {node.name} ({node.op}): {error.message}",
+                             hint=error.hint) from error  # fmt: skip
+        values.update(zip((o for o in node.outputs), tensors, strict=False))
+    return [values[i] for i in body.inputs], [values[o] for o in body.outputs]
+
+
+@cache
+def sources_digest() -> str:
+    """A digest of sizes and times of tvmlab's own sources: objects of other states do not count."""
+    root = Path(__file__).parents[1]
+    parts: list[str] = []
+    for path in sorted(root.rglob("*.py")):
+        status = path.stat()
+        parts.append(f"{path.relative_to(root)}:{status.st_size}:{status.st_mtime_ns}")
+    return ObjectCache.key(parts)
+
+
+Progress = Callable[[int, int, str], None]
+
+
+def compile_all(
+    requests: Sequence[KernelRequest],
+    target: Target,
+    cache: ObjectCache | None,
+    progress: Progress | None = None,
+) -> dict[str, CompiledKernel]:
+    """The machine code of several groups."""
+    done: dict[str, CompiledKernel] = {}
+    for number, request in enumerate(requests):
+        done[request.symbol] = compile_kernel(request, target, cache)
+        if progress is not None:
+            progress(number + 1, len(requests), request.symbol)
+    return done

@@ -1,0 +1,347 @@
+"""From an ONNX model to a graph.
+
+>>> graph = from_onnx("model.onnx", sizes={"batch": 1})            # doctest: +SKIP
+
+Nodes whose inputs are known are computed at once, so that chains that work out shapes leave no
+trace. What is not supported is reported for the whole model before any work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tvmlab.graph.builder import GraphBuilder
+from tvmlab.graph.dims import Dim, Sym, as_dim
+from tvmlab.graph.ir import Array, Attribute, Graph, Node
+from tvmlab.graph.operators import evaluate_node
+from tvmlab.graph.passes import remove_dead
+from tvmlab.graph.types import GraphError, TensorType, type_of
+from tvmlab.support import DType, ShapeError, UserError
+
+from .proto import (
+    GraphProto,
+    ModelProto,
+    NodeProto,
+    inlined,
+    read_model,
+    tensor_array,
+    value_shape,
+)
+from .registry import CONVERTERS, Site
+from .support import check_support
+from .symbolic import is_known, sizes_of
+
+_LARGEST_FOLDED = 64 << 20
+"""Bytes of a constant that is computed now; larger ones are computed when the model runs."""
+
+
+def from_onnx(
+    source: str | Path | bytes | ModelProto,
+    *,
+    sizes: Mapping[str, int] | None = None,
+    shapes: Mapping[str, Sequence[int | str]] | None = None,
+    params: Mapping[str, Any] | None = None,
+) -> Graph:
+    """The graph of a model.
+
+    Parameters
+    ----------
+    source
+        The path of a file, its bytes, or a `ModelProto`.
+    sizes
+        Numbers for names of sizes, such as `{"batch": 1}`.
+    shapes
+        Shapes of inputs, in place of those that the model declares.
+    params
+        Values of inputs that are known now: they become parameters, and shapes may depend on them.
+
+    Raises
+    ------
+    GraphError
+        If the file is no model, is wrong, or uses what is not supported; names the node.
+    """
+    model, folder = read_model(source)
+    opset = check_support(model)
+    model = inlined(model, list(CONVERTERS)) if needs_inlining(model) else model
+    importer = _Importer(model.graph.name or "model", opset, folder, sizes or {})
+    try:
+        return importer.whole(model.graph, shapes or {}, params or {})
+    except GraphError:
+        raise
+    except UserError as error:
+        raise GraphError(error.message, hint=error.hint) from None
+
+
+def needs_inlining(model: ModelProto) -> bool:
+    """Whether some node is defined by a body of other nodes."""
+    return bool(model.functions) or any(
+        (n.domain if n.domain != "ai.onnx" else "", n.op_type) not in CONVERTERS
+        for n in model.graph.node
+    )
+
+
+class _Importer:
+    """The graph being built, and which of its values stands for which name of the model."""
+
+    def __init__(
+        self, name: str, opset: int, folder: Path | None, sizes: Mapping[str, int]
+    ) -> None:
+        self.opset = opset
+        self.builder = GraphBuilder(name)
+        self._folder = folder
+        self._sizes = sizes
+        self._scopes: list[dict[str, str | Array]] = [{}]
+
+    # ------------------------------------------------------------- the whole graph
+
+    def whole(
+        self,
+        graph: GraphProto,
+        shapes: Mapping[str, Sequence[int | str]],
+        params: Mapping[str, Any],
+    ) -> Graph:
+        """All of a model's graph."""
+        self._constants(graph)
+        given = dict(params)
+        for value in graph.input:
+            if value.name in self._scopes[0]:
+                continue  # an initializer with a declaration, as old models have
+            if value.name in given:
+                array = np.asarray(given.pop(value.name))
+                self._scopes[0][value.name] = self.builder.param(array, value.name)
+                continue
+            type_ = self._declared(value, shapes.get(value.name))
+            self._scopes[0][value.name] = self.builder.input(value.name, type_)
+        if given:
+            raise GraphError(
+                f"the model has no input {min(given)!r}",
+                hint=f"inputs are {', '.join(i.name for i in graph.input)}",
+            )
+        self._nodes(graph)
+        outputs = [self._value(o.name, f"the output {o.name}") for o in graph.output]
+        for output in outputs:
+            self.builder.output(output)
+        return _with_names(remove_dead(self.builder.graph()), [o.name for o in graph.output])
+
+    def _constants(self, graph: GraphProto) -> None:
+        if graph.sparse_initializer:
+            raise GraphError("sparse initializers are not supported")
+        for tensor in graph.initializer:
+            array = tensor_array(tensor, self._folder)
+            self._define(tensor.name, self.builder.param(array, tensor.name))
+
+    def _declared(self, value: Any, shape: Sequence[int | str] | None) -> TensorType:
+        dtype, sizes = value_shape(value.type, f"the input {value.name}")
+        if shape is not None:
+            if len(shape) != len(sizes):
+                raise GraphError(f"the input {value.name} has {len(sizes)} dimensions, but a shape "
+                                 f"of {len(shape)} is given")  # fmt: skip
+            sizes = list(shape)
+        dims = [self._size(s, f"{value.name}_{d}") for d, s in enumerate(sizes)]
+        return TensorType.of(dtype, dims)
+
+    def _size(self, size: Any, name: str) -> Dim:
+        if isinstance(size, int):
+            if size < 0:
+                raise ShapeError(f"the input size {name} is {size}, which is impossible")
+            return as_dim(size)
+        wanted = Sym.name(str(size or name))
+        return wanted.bind(self._sizes)
+
+    # -------------------------------------------------------------------- nodes
+
+    def _nodes(self, graph: GraphProto) -> None:
+        for node in _in_order(graph, self._known_names()):
+            self._node(node)
+
+    def _node(self, node: NodeProto) -> None:
+        found = [self._lookup(i) if i else None for i in node.input]
+        if any(isinstance(f, np.ndarray) for f in found) and self._sizes_node(node, found):
+            return
+        if node.op_type == "Shape" and self._shape_node(node, found[0] if found else None):
+            return
+        sizes = {n: f for n, f in enumerate(found) if isinstance(f, np.ndarray)
+                 and node.op_type == "Reshape" and n == 1}  # fmt: skip
+        inputs = [self._value(i, f"node {node.name} ({node.op_type})") if i and n not in sizes
+                  else "" for n, i in enumerate(node.input)]  # fmt: skip
+        domain = "" if node.domain == "ai.onnx" else node.domain
+        site = Site(node, inputs, self, sizes)
+        try:
+            result = CONVERTERS[domain, node.op_type](site)
+        except GraphError:
+            raise
+        except UserError as error:
+            raise site.error(error.message, error.hint) from None
+        except (KeyError, IndexError, TypeError, ValueError, OverflowError) as error:
+            raise site.error(f"its inputs or attributes do not fit: {error}") from None
+        values = [result] if isinstance(result, str) else list(result)
+        for name, value in zip(node.output, values, strict=False):
+            if name:
+                self._define(name, value)
+        if len(values) < len(node.output) and any(node.output[len(values) :]):
+            raise site.error(f"output {len(values)} is not supported")
+
+    def _sizes_node(self, node: NodeProto, found: list[Any]) -> bool:
+        """Compute sizes from sizes; whether the node does that."""
+        arrays = [self.array_of(f) if isinstance(f, str) else f for f in found if f is not None]
+        if any(a is None for a in arrays):
+            return False
+        try:
+            sizes = sizes_of(node, [np.asarray(a, object) for a in arrays])
+        except (ValueError, IndexError, TypeError, ShapeError):
+            return False
+        if sizes is None:
+            return False
+        self._define_sizes(node.output[0], sizes)
+        return True
+
+    def _shape_node(self, node: NodeProto, source: Any) -> bool:
+        if not isinstance(source, str) or not source:
+            return False
+        shape = self.builder.shape(source)
+        attrs = {a.name: a.i for a in node.attribute}
+        part = shape[slice(attrs.get("start", 0), attrs.get("end", len(shape)))]
+        self._define_sizes(node.output[0], np.array([*part, None], object)[:-1])
+        return True
+
+    def _define_sizes(self, name: str, sizes: Array) -> None:
+        if is_known(sizes):
+            self._define(name, self.builder.param(sizes.astype(np.int64), name))
+        else:
+            self._define(name, sizes)
+
+    # ------------------------------------------------------ names and surroundings
+
+    def _known_names(self) -> set[str]:
+        return {name for scope in self._scopes for name in scope}
+
+    def _lookup(self, name: str) -> str | Array:
+        for scope in reversed(self._scopes):
+            if name in scope:
+                return scope[name]
+        raise GraphError(f"the value {name} is used, but made by no node")
+
+    def _value(self, name: str, where: str) -> str:
+        found = self._lookup(name)
+        if isinstance(found, str):
+            return found
+        shown = ", ".join(str(s) for s in found.reshape(-1))
+        raise GraphError(
+            f"{where} computes with the sizes [{shown}], which are not known",
+            hint="give them: from_onnx(model, sizes={'name': 1})",
+        )
+
+    def _define(self, name: str, value: str | Array) -> None:
+        self._scopes[-1][name] = value
+
+    def type_of(self, value: str) -> TensorType:
+        """The type of a value of the graph."""
+        return self.builder.types[value]
+
+    def array_of(self, value: str) -> Array | None:
+        """Its value, if it is a constant."""
+        return self.builder.params.get(value)
+
+    def param(self, array: Any, name: str) -> str:
+        """A constant."""
+        data = np.asarray(array)
+        DType.of(data.dtype)
+        return self.builder.param(data, name)
+
+    def add(
+        self, op: str, inputs: Sequence[str], count: int, attrs: dict[str, Attribute],
+        names: Sequence[str], node: str,
+    ) -> list[str]:  # fmt: skip
+        """A node, or constants if all its inputs are."""
+        if op == "identity":
+            return [inputs[0]]
+        made = self.builder.add_several(op, inputs, count, attrs, names, node)
+        arrays = [self.array_of(i) if i else None for i in inputs]
+        known = all(a is not None for a, i in zip(arrays, inputs, strict=True) if i)
+        room = sum(self._bytes(m) for m in made)
+        if not inputs or not known or room > _LARGEST_FOLDED:
+            return made
+        added: Node = self.builder.nodes.pop()
+        results = evaluate_node(added, arrays)
+        for name, array in zip(made, results, strict=False):
+            self.builder.params[name] = array
+            self.builder.types[name] = type_of(array)
+        return made
+
+    def _bytes(self, value: str) -> int:
+        type_ = self.builder.types[value]
+        return _LARGEST_FOLDED + 1 if type_.names else type_.nbytes
+
+    def branch(self, site: Site, graph: Any) -> Sequence[str]:
+        """The outputs of a graph inside a node, built in place."""
+        self._scopes.append({})
+        try:
+            self._constants(graph)
+            self._nodes(graph)
+            return [self._value(o.name, site.where) for o in graph.output]
+        finally:
+            self._scopes.pop()
+
+
+def _in_order(graph: GraphProto, known: set[str]) -> list[NodeProto]:
+    """The nodes so that each comes after what it reads.
+
+    Raises
+    ------
+    GraphError
+        If there is a circle, or a value comes from nowhere.
+    """
+    ready = set(known)
+    ordered: list[NodeProto] = []
+    waiting = list(graph.node)
+    made = {o for n in waiting for o in n.output if o}
+    while waiting:
+        later: list[NodeProto] = []
+        for node in waiting:
+            needs = {i for i in node.input if i} | _outer_names(node)
+            missing = needs - ready
+            if not missing:
+                ordered.append(node)
+                ready |= {o for o in node.output if o}
+                continue
+            lost = missing - made - ready
+            if lost:
+                raise GraphError(f"node {node.name} ({node.op_type}) reads {min(lost)}, which is "
+                                 "neither an input, an initializer nor made by a node")  # fmt: skip
+            later.append(node)
+        if len(later) == len(waiting):
+            names = ", ".join(n.name or n.op_type for n in later[:4])
+            raise GraphError(f"the nodes {names} wait for one another: the graph has a circle")
+        waiting = later
+    return ordered
+
+
+def _outer_names(node: NodeProto) -> set[str]:
+    """Names that the graphs inside a node read from around it."""
+    found: set[str] = set()
+    for attribute in node.attribute:
+        if attribute.HasField("g"):
+            inner = attribute.g
+            own = {o for n in inner.node for o in n.output}
+            own |= {i.name for i in inner.input} | {t.name for t in inner.initializer}
+            used = {i for n in inner.node for i in n.input if i} | {o.name for o in inner.output}
+            nested = {m for n in inner.node for m in _outer_names(n)}
+            found |= (used | nested) - own
+    return found
+
+
+def _with_names(graph: Graph, names: Sequence[str]) -> Graph:
+    """The graph with copies where outputs would not have the model's names for them."""
+    nodes, outputs, types = list(graph.nodes), list[str](), dict(graph.types)
+    for value, name in zip(graph.outputs, names, strict=True):
+        if value == name or name in types:
+            outputs.append(value)
+            continue
+        types[name] = types[value]
+        nodes.append(Node("identity", (value,), (name,), {}, name))
+        outputs.append(name)
+    return graph.with_nodes(nodes, outputs=outputs, types=types)
