@@ -1,23 +1,41 @@
-"""Measuring schedules in worker processes, loop-nest features, cost models, exploring a space."""
+"""Searching for fast schedules: spaces, features, models, searches, measurement, and the log."""
 
 from tvmlab.target import machine_description, machine_id
 
-from .booster import BoosterOptions
-from .calibration import Calibration
-from .cost_model import Contribution, CostModel, HeldOut
 from .decisions import Decisions
 from .explore import Record, explore_space, predicted_vs_measured
 from .features import Features, extract_batch, extract_features, feature_names
-from .learner import Learner
-from .log import RecordLog
-from .measurer import Measurer, Runner
-from .quiet import QuietLock, Usage
-from .ranking import RankReport, kendall, rank_report, spearman
-from .request import MeasureRequest, MeasureSettings
-from .result import MeasureResult, MeasureStatus
+from .log import RecordLog, Trial, TuningLog, Workload, best, default_log_path, lookup
+from .measure import (
+    Measurer,
+    MeasureRequest,
+    MeasureResult,
+    MeasureSettings,
+    MeasureStatus,
+    QuietLock,
+    Runner,
+    Usage,
+)
+from .models import (
+    BoosterOptions,
+    Calibration,
+    Contribution,
+    CostModel,
+    HeldOut,
+    Learner,
+    RankReport,
+    kendall,
+    rank_report,
+    spearman,
+)
+from .search import SEARCHES, Search, make_search
 from .space import ScheduleSpace, random_schedule
+from .spaces import Knob, Knobs, Points, Space
+from .tuner import TUNING_SETTINGS, Tuner
 
 __all__ = [
+    "SEARCHES",
+    "TUNING_SETTINGS",
     "BoosterOptions",
     "Calibration",
     "Contribution",
@@ -25,26 +43,39 @@ __all__ = [
     "Decisions",
     "Features",
     "HeldOut",
+    "Knob",
+    "Knobs",
     "Learner",
     "MeasureRequest",
     "MeasureResult",
     "MeasureSettings",
     "MeasureStatus",
     "Measurer",
+    "Points",
     "QuietLock",
     "RankReport",
     "Record",
     "RecordLog",
     "Runner",
     "ScheduleSpace",
+    "Search",
+    "Space",
+    "Trial",
+    "Tuner",
+    "TuningLog",
     "Usage",
+    "Workload",
+    "best",
+    "default_log_path",
     "explore_space",
     "extract_batch",
     "extract_features",
     "feature_names",
     "kendall",
+    "lookup",
     "machine_description",
     "machine_id",
+    "make_search",
     "predicted_vs_measured",
     "random_schedule",
     "rank_report",

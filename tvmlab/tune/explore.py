@@ -28,12 +28,12 @@ from tvmlab.target import Target, TargetLike
 
 from .decisions import Decisions
 from .features import Features, extract_features
-from .learner import Learner
 from .log import RecordLog
-from .measurer import Measurer, Runner
-from .ranking import rank_report
-from .request import MeasureRequest, MeasureSettings
-from .result import MeasureResult
+from .measure.measurer import Measurer, Runner
+from .measure.request import MeasureRequest, MeasureSettings
+from .measure.result import MeasureResult
+from .models.learner import Learner
+from .models.ranking import rank_report
 from .space import Outputs, ScheduleSpace
 
 _POLL_SECONDS = 0.05

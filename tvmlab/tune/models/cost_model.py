@@ -25,10 +25,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tvmlab.support import ParseError, ShapeError
+from tvmlab.tune.features import feature_names
 
 from .booster import Booster, BoosterOptions, Matrix
 from .calibration import Calibration
-from .features import feature_names
 from .ranking import RankReport, rank_report
 
 Numbers: TypeAlias = NDArray[np.float64]

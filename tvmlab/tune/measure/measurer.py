@@ -24,6 +24,7 @@ from tvmlab.runtime import default_cache_dir
 from tvmlab.support import OptionError, RuntimeFailure
 
 from .process import WorkerProcess
+from .quiet import QuietLock
 from .request import MeasureRequest
 from .result import MeasureResult
 
@@ -63,6 +64,7 @@ class Measurer:
             raise OptionError(f"a measurer needs at least one worker, not {workers}")
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._lock_file = lock or default_cache_dir() / "measure.lock"
+        self.quiet = QuietLock(self._lock_file)
         self._scratch = Path(tempfile.mkdtemp(prefix="tvmlab-measure-"))
         self._slots = [
             _Slot(self._jobs, self._lock_file, self._scratch, number) for number in range(workers)

@@ -15,8 +15,9 @@ import threading
 
 import numpy as np
 
+from tvmlab.tune.features import Features
+
 from .cost_model import LEAST_ROWS, CostModel
-from .features import Features
 
 _GROWTH = 1.25
 

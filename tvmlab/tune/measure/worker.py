@@ -1,9 +1,9 @@
 """The worker process: measures programs it is sent, and may crash or hang without harm to others.
 
-Started as `python -m tvmlab.tune.worker` by `Measurer`. It reads one JSON request a line on its
-input and writes one JSON event a line on its output: `ready` once, then for each request a `stage`
-event as each stage begins and a `result` event. Requests hold program texts and numbers; nothing is
-unpickled or evaluated. It ends when its input ends or its parent dies.
+Started as `python -m tvmlab.tune.measure.worker` by `Measurer`. It reads one JSON request a line on
+its input and writes one JSON event a line on its output: `ready` once, then for each request a
+`stage` event as each stage begins and a `result` event. Requests hold program texts and numbers;
+nothing is unpickled or evaluated. It ends when its input ends or its parent dies.
 """
 
 from __future__ import annotations
@@ -35,7 +35,9 @@ _PR_SET_PDEATHSIG = 1
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Serve requests until the input ends."""
-    parser = argparse.ArgumentParser(prog="python -m tvmlab.tune.worker", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m tvmlab.tune.measure.worker", description=__doc__
+    )
     parser.add_argument("--parent", type=int, required=True, help="process to die with")
     parser.add_argument("--lock", required=True, help="file of the lock that keeps timing quiet")
     parser.add_argument("--scratch", required=True, help="folder for reference results")

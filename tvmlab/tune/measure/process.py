@@ -34,7 +34,7 @@ class WorkerProcess:
         with self._errors.open("wb") as errors:
             self._process = subprocess.Popen(
                 [
-                    *(sys.executable, "-m", "tvmlab.tune.worker"),
+                    *(sys.executable, "-m", "tvmlab.tune.measure.worker"),
                     *("--parent", str(os.getpid())),
                     *("--lock", str(lock)),
                     *("--scratch", str(scratch)),
@@ -216,7 +216,7 @@ def _environment() -> dict[str, str]:
     A tvmlab that is not installed, but found in a source tree, is found there by the child too.
     """
     changes = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
-    root = Path(__file__).resolve().parents[2]
+    root = Path(__file__).resolve().parents[3]
     if "site-packages" not in root.parts:
         inherited = os.environ.get("PYTHONPATH")
         changes["PYTHONPATH"] = f"{root}{os.pathsep}{inherited}" if inherited else str(root)

@@ -1,0 +1,90 @@
+"""The tuner: trials are kept, a second run goes on, failures are told by cause."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from helpers.tune_templates import Oracle, blocked_space
+
+from tvmlab.ir import structural_hash
+from tvmlab.schedule import Schedule
+from tvmlab.tune import Measurer, MeasureSettings, Tuner, TuningLog, best, lookup
+
+QUICK = MeasureSettings(repeats=3, repeat_seconds=1e-4, run_timeout=5.0)
+
+
+def by_length(text: str) -> float | None:
+    """Short programs are fast, those with an unrolled loop of eight crash."""
+    return None if "unrolled(8)" in text else 1e-6 * len(text)
+
+
+def test_a_template_is_tuned_with_real_measurements(tmp_path: Path) -> None:
+    space = blocked_space()
+    with Measurer(2, lock=tmp_path / "lock") as runner, TuningLog(tmp_path / "log") as log:
+        tuner = Tuner(space, log=log, runner=runner, search="random", settings=QUICK)
+        trials = list(tuner.run(12))
+        assert tuner.measured == 12
+        assert {t.status for t in trials} <= {"ok", "refused"}
+        assert tuner.best is not None
+        found = best(space.program, log=log)
+    assert found is not None
+    assert tuner.best_schedule is not None
+    assert structural_hash(found.program) == structural_hash(tuner.best_schedule.program)
+
+
+def test_a_second_run_goes_on_where_the_first_ended(tmp_path: Path) -> None:
+    with TuningLog(tmp_path / "log") as log:
+        first = Tuner(blocked_space(), log=log, runner=Oracle(by_length), search="random")
+        tried = {t.program_hash for t in first.run(20)}
+    with TuningLog(tmp_path / "log") as log:
+        second = Tuner(blocked_space(), log=log, runner=Oracle(by_length), search="random")
+        assert second.measured == 20
+        assert second.best == first.best
+        more = {t.program_hash for t in second.run(20) if t.program_hash}
+    assert not tried & more
+
+
+def test_failures_are_grouped_by_cause_with_the_first_error() -> None:
+    tuner = Tuner(blocked_space(), runner=Oracle(by_length), search="random")
+    trials = list(tuner.run(40))
+    causes = {status: (count, error) for status, count, error in tuner.failures()}
+    assert causes["crash"][0] == sum(t.status == "crash" for t in trials) > 0
+    assert causes["crash"][1] == "the worker crashed with SIGSEGV"
+
+
+def test_patience_ends_a_search_without_gain() -> None:
+    tuner = Tuner(blocked_space(), runner=Oracle(lambda _: 1.0), search="random", patience=5)
+    list(tuner.run(100))
+    assert tuner.measured <= 10
+
+
+def test_stop_ends_a_search() -> None:
+    tuner = Tuner(blocked_space(), runner=Oracle(by_length), search="random")
+    for number, _ in enumerate(tuner.run(100), 1):
+        if number == 3:
+            tuner.stop.set()
+    assert len(tuner.trials) < 20
+
+
+def test_lookup_finds_nothing_without_a_log(tmp_path: Path) -> None:
+    program = blocked_space().program
+    assert lookup(tmp_path / "none")(program, "cpu") is None
+    with TuningLog(tmp_path / "empty") as log:
+        assert best(program, log=log) is None
+
+
+@pytest.mark.parametrize("search", ["random", "genetic", "climb"])
+def test_every_search_finds_a_better_point(search: str) -> None:
+    tuner = Tuner(blocked_space(16), runner=Oracle(by_length), search=search)
+    values = [t.seconds for t in tuner.run(40) if t.seconds]
+    assert min(values) < values[0]
+
+
+def test_the_best_schedule_replays() -> None:
+    space = blocked_space()
+    tuner = Tuner(space, runner=Oracle(by_length), search="random")
+    list(tuner.run(10))
+    assert tuner.best is not None
+    again = Schedule.replay(space.program, tuner.best.trace)
+    assert structural_hash(again.program) == tuner.best.program_hash

@@ -1,0 +1,17 @@
+"""Measuring programs in worker processes: requests, results, and who runs them."""
+
+from .measurer import Measurer, Runner
+from .quiet import QuietLock, Usage
+from .request import MeasureRequest, MeasureSettings
+from .result import MeasureResult, MeasureStatus
+
+__all__ = [
+    "MeasureRequest",
+    "MeasureResult",
+    "MeasureSettings",
+    "MeasureStatus",
+    "Measurer",
+    "QuietLock",
+    "Runner",
+    "Usage",
+]

@@ -1,0 +1,217 @@
+"""A design space: a template of a schedule with knobs, and its points as rows of numbers.
+
+>>> space = Space(C, template)
+>>> space.size
+1200
+>>> points = space.sample(64, np.random.default_rng(0))
+>>> schedule = space.schedule(points[0])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from math import prod
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tvmlab.ir import Program
+from tvmlab.schedule import Schedule
+from tvmlab.support import OptionError, ScheduleError
+from tvmlab.target import Target, TargetLike
+from tvmlab.te import Tensor, create_program
+from tvmlab.tune.features import Features, extract_features, feature_names
+
+from .knobs import Knob, Value
+from .reader import Chosen, Declaring, Knobs, Points
+
+Outputs: TypeAlias = Tensor | Sequence[Tensor] | Program
+Template: TypeAlias = Callable[[Any, Knobs], None]
+"""`template(schedule, knobs)` takes steps on the schedule; see `Knobs`."""
+_DECLARING_RUNS = 100
+_NEAR = 0.5
+"""How often a mutated number moves to an option close by, instead of any."""
+
+
+def program_of(outputs: Outputs) -> Program:
+    """The unscheduled program of output tensors."""
+    if isinstance(outputs, Program):
+        return outputs
+    return create_program([outputs] if isinstance(outputs, Tensor) else list(outputs))
+
+
+class Space:
+    """All schedules that a template makes of one computation.
+
+    Parameters
+    ----------
+    outputs
+        Output tensors, or an unscheduled program.
+    template
+        `template(schedule, knobs)` takes steps; it may be called with any values of its knobs.
+    target
+        What the schedules are for.
+    start
+        Steps that come before those of the template: a schedule of the same computation.
+
+    Raises
+    ------
+    OptionError
+        If the template has no knob, or asks for one in two ways.
+    """
+
+    def __init__(
+        self,
+        outputs: Outputs,
+        template: Template,
+        target: TargetLike = "cpu",
+        *,
+        start: Schedule | None = None,
+    ) -> None:
+        self.program = program_of(outputs)
+        self.template = template
+        self.target = Target.of(target)
+        self._start = start
+        self.knobs: Mapping[str, Knob] = self._declared()
+        self._sizes = np.array([len(knob) for knob in self.knobs.values()], dtype=np.int64)
+
+    def _declared(self) -> Mapping[str, Knob]:
+        """The knobs, by running the template at random points until it runs through."""
+        rng = np.random.default_rng(0)
+        refusal: ScheduleError | None = None
+        for _ in range(_DECLARING_RUNS):
+            declaring = Declaring(rng)
+            try:
+                self.template(self.begin(), declaring)
+            except ScheduleError as error:
+                refusal = error
+                continue
+            if not declaring.knobs:
+                raise OptionError("the template asks for no knob: there is nothing to search")
+            return declaring.knobs
+        raise OptionError(
+            f"the template is refused at each of {_DECLARING_RUNS} random points; the last time: "
+            f"{refusal.args[0] if refusal else ''}",
+            hint="try its steps by hand on a schedule first",
+        ) from refusal
+
+    def begin(self) -> Schedule:
+        """The schedule that the template is called with."""
+        return Schedule(self.program) if self._start is None else self._start.copy()
+
+    # ---------------------------------------------------------------- points
+
+    @property
+    def size(self) -> int:
+        """Number of points; some may be refused when they are scheduled."""
+        return prod(len(knob) for knob in self.knobs.values())
+
+    def sample(self, count: int, rng: np.random.Generator) -> Points:
+        """Random points, drawn with equal chances."""
+        return rng.integers(0, self._sizes, (count, len(self._sizes))).astype(np.int32)
+
+    def mutate(self, points: Points, rng: np.random.Generator) -> Points:
+        """A neighbor of each point: one knob, of those with a choice, has another option."""
+        free = np.flatnonzero(self._sizes > 1)
+        if not len(free):
+            return points.copy()
+        rows = np.arange(len(points))
+        knob = free[rng.integers(0, len(free), len(points))]
+        sizes = self._sizes[knob]
+        old = points[rows, knob]
+        anywhere = (old + rng.integers(1, sizes)) % sizes
+        step = rng.choice(np.array([-2, -1, 1, 2]), len(points))
+        near = np.clip(old + step, 0, sizes - 1)
+        use_near = (rng.random(len(points)) < _NEAR) & (near != old)
+        changed = points.copy()
+        changed[rows, knob] = np.where(use_near, near, anywhere)
+        return changed
+
+    def cross(self, first: Points, second: Points, rng: np.random.Generator) -> Points:
+        """Children of pairs of points: each knob from one of the parents."""
+        return np.where(rng.random(first.shape) < 0.5, first, second)
+
+    def numbered(self, numbers: NDArray[np.int64] | Sequence[int]) -> Points:
+        """Points by their place when all are counted, the last knob fastest."""
+        rest = np.array([int(n) for n in numbers], dtype=object)
+        columns: list[Any] = []
+        for size in reversed(self._sizes.tolist()):
+            columns.insert(0, rest % size)
+            rest = rest // size
+        return np.array(columns, dtype=np.int32).T.reshape(len(rest), len(self._sizes))
+
+    def values(self, point: Points | Sequence[int]) -> dict[str, Value]:
+        """The value of each knob at a point."""
+        return {
+            name: knob.options[int(n)]
+            for (name, knob), n in zip(self.knobs.items(), point, strict=True)
+        }
+
+    def point(self, values: Mapping[str, Any]) -> Points:
+        """The point with these values; `values(point(v)) == v`.
+
+        Raises
+        ------
+        OptionError
+            If a knob is missing, unknown, or does not have the value.
+        """
+        if set(values) != set(self.knobs):
+            odd = ", ".join(sorted(set(values) ^ set(self.knobs)))
+            raise OptionError(f"these values are not of this space: it differs in {odd}")
+        return np.array([k.place(values[n]) for n, k in self.knobs.items()], dtype=np.int32)
+
+    # ------------------------------------------------------------- schedules
+
+    def schedule(self, point: Points | Sequence[int] | Mapping[str, Any]) -> Schedule:
+        """The schedule of a point, an ordinary one with its trace.
+
+        Raises
+        ------
+        ScheduleError
+            If a step of the template is refused at this point.
+        """
+        row = self.point(point) if isinstance(point, Mapping) else point
+        schedule = self.begin()
+        self.template(schedule, Chosen(self.knobs, [int(n) for n in row]))
+        return schedule
+
+    def features(self, points: Points) -> Features:
+        """The features of many points, one row each, without scheduling each of them."""
+        rows = np.zeros((len(points), len(feature_names())), np.float32)
+        for n, point in enumerate(points):
+            with suppress(ScheduleError):
+                rows[n] = extract_features(self.schedule(point).program, self.target.num_threads)
+        return rows
+
+    # ----------------------------------------------------------------- tables
+
+    def rows(self) -> list[tuple[str, str, int, str]]:
+        """The knobs as a table: name, kind, number of options, examples."""
+        return [(k.name, k.kind, len(k), _examples(k)) for k in self.knobs.values()]
+
+    def __str__(self) -> str:
+        header = ("knob", "kind", "options", "such as")
+        cells = [header, *((a, b, str(c), d) for a, b, c, d in self.rows())]
+        widths = [max(len(row[n]) for row in cells) for n in range(3)]
+        lines = [
+            "  ".join(
+                [row[0].ljust(widths[0]), row[1].ljust(widths[1]), row[2].rjust(widths[2]), row[3]]
+            )
+            for row in cells
+        ]
+        return "\n".join([*lines, f"{self.size:,} points"])
+
+
+def _examples(knob: Knob) -> str:
+    shown = knob.options if len(knob) <= 4 else (*knob.options[:2], "...", knob.options[-1])
+    return ", ".join(_plain(option) for option in shown)
+
+
+def _plain(option: Value) -> str:
+    if isinstance(option, bool):
+        return "yes" if option else "no"
+    if isinstance(option, tuple):
+        return " x ".join(map(str, option))
+    return str(option) or "none"

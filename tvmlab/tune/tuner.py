@@ -1,0 +1,299 @@
+"""`Tuner`: asks a search for points, measures their schedules, keeps the log, teaches the model.
+
+>>> tuner = Tuner(space, log=TuningLog("tuning.sqlite"))
+>>> for trial in tuner.run(200):
+...     print(trial.gflops)
+>>> tuner.best
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from contextlib import ExitStack, nullcontext
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tvmlab.ir import structural_hash
+from tvmlab.schedule import Schedule
+from tvmlab.support import ScheduleError
+from tvmlab.target import machine_id
+
+from .log import Trial, TuningLog, target_key, workload_of
+from .measure import Measurer, MeasureRequest, MeasureResult, MeasureSettings, Runner
+from .models import Learner
+from .search import Search, make_search
+from .spaces import Points, Space
+
+_POLL_SECONDS = 0.1
+TUNING_SETTINGS = MeasureSettings(repeats=5, repeat_seconds=0.002, budget_seconds=0.1)
+"""Quick ones: a search looks at many schedules, and the best are measured again."""
+
+
+@dataclass(slots=True)
+class _Candidate:
+    """A point on its way through the tuner."""
+
+    point: Points
+    schedule: Schedule | None
+    program_hash: str = ""
+    error: str = ""
+    predicted: float | None = None
+    features: NDArray[np.float32] | None = None
+
+
+@dataclass
+class Tuner:
+    """A search over one space, step by step; what is in the log already counts.
+
+    Parameters
+    ----------
+    log
+        Where trials are kept and found again; None keeps them in memory only.
+    runner
+        Where to measure; by default worker processes of its own for each `run`.
+    search
+        The search, or its name: see `SEARCHES`.
+    learner
+        The model, with what it knows; a new one by default. It also learns from the trials of other
+        workloads in the log, if they are of the same target and machine.
+    seed
+        Decides all that is random, but not how long things take.
+    check
+        Compare each result with that of the unscheduled program.
+    batch
+        So many points are chosen at a time.
+    patience
+        Stop when so many trials in a row brought no gain; None to go on.
+    transfer
+        Whether to learn from other workloads in the log.
+    """
+
+    space: Space
+    log: TuningLog | None = None
+    runner: Runner | None = None
+    search: Search | str = "annealing"
+    learner: Learner | None = None
+    seed: int = 0
+    check: bool = True
+    batch: int = 16
+    patience: int | None = None
+    transfer: bool = True
+    settings: MeasureSettings = TUNING_SETTINGS
+    name: str = ""
+    trials: list[Trial] = field(init=False, default_factory=list[Trial])
+    """All trials of this workload on this machine, those found in the log first."""
+
+    def __post_init__(self) -> None:
+        self.workload = workload_of(self.space.program)
+        self.target = target_key(self.space.target)
+        self._search = (
+            make_search(self.search, self.space, self.seed)
+            if isinstance(self.search, str)
+            else self.search
+        )
+        self._learner = self.learner or Learner()
+        self._queue: deque[_Candidate] = deque()
+        self._results: dict[str, Trial] = {}
+        self.stop = threading.Event()
+        if self.log is not None:
+            self.log.add_workload(self.workload)
+            self._resume(self.log)
+
+    # ---------------------------------------------------------------- results
+
+    @property
+    def best(self) -> Trial | None:
+        """The fastest trial so far."""
+        valid = [t for t in self.trials if t.ok and t.seconds is not None]
+        return min(valid, key=lambda t: t.seconds or 0.0, default=None)
+
+    @property
+    def best_schedule(self) -> Schedule | None:
+        """The schedule of the fastest trial."""
+        trial = self.best
+        return None if trial is None else trial.schedule(self.space.program)
+
+    @property
+    def measured(self) -> int:
+        """Trials that were built and run, or tried to; refused points cost nothing."""
+        return sum(t.status != "refused" for t in self.trials)
+
+    def failures(self) -> list[tuple[str, int, str]]:
+        """Causes of failure, the most frequent first: kind, how often, the first one's words."""
+        groups: dict[str, list[str]] = {}
+        for trial in self.trials:
+            if not trial.ok:
+                groups.setdefault(trial.status, []).append(trial.error)
+        ordered = sorted(groups.items(), key=lambda item: -len(item[1]))
+        return [(status, len(errors), errors[0]) for status, errors in ordered]
+
+    # ---------------------------------------------------------------- running
+
+    def run(self, count: int) -> Iterator[Trial]:
+        """Try until `count` more have been measured; yields each trial as it is done.
+
+        It ends earlier if the space is used up, `stop` is set, or patience is at an end. Leaving
+        the loop early ends what is being measured.
+        """
+        with ExitStack() as stack:
+            runner = self.runner or stack.enter_context(Measurer(2))
+            pending: dict[Future[MeasureResult], _Candidate] = {}
+            stack.callback(lambda: [runner.cancel(future) for future in pending])
+            left = count
+            while not self.stop.is_set():
+                while left > 0 and len(pending) < 4 and not self._out_of_patience():
+                    candidate = self._next(runner)
+                    if candidate is None:
+                        left = 0
+                    elif candidate.schedule is None:
+                        yield self._file(candidate, None)
+                    else:
+                        pending[runner.submit(self._request(candidate.schedule))] = candidate
+                        left -= 1
+                if not pending:
+                    break
+                done, _ = wait(pending, _POLL_SECONDS, FIRST_COMPLETED)
+                for future in done:
+                    candidate, result = pending.pop(future), future.result()
+                    if result.status != "cancelled":
+                        yield self._file(candidate, result)
+
+    def _out_of_patience(self) -> bool:
+        if self.patience is None:
+            return False
+        since, top = 0, 0.0
+        for trial in self.trials:
+            value = trial.gflops or (1.0 / trial.seconds if trial.seconds else 0.0)
+            since = 0 if value > top else since + (trial.status != "refused")
+            top = max(top, value)
+        return since >= self.patience
+
+    def _next(self, runner: Runner) -> _Candidate | None:
+        """The next point with a program that was not tried before, or one that is refused."""
+        while not self.stop.is_set():
+            if not self._queue and not self._refill(runner):
+                return None
+            candidate = self._queue.popleft()
+            try:
+                candidate.schedule = self.space.schedule(candidate.point)
+            except ScheduleError as error:
+                candidate.error = str(error.args[0] if error.args else error)
+                return candidate
+            candidate.program_hash = structural_hash(candidate.schedule.program)
+            known = self._results.get(candidate.program_hash)
+            if known is None:
+                return candidate
+            self._search.tell(candidate.point[None], np.array([_throughput(known)]))
+        return None
+
+    def _refill(self, runner: Runner) -> bool:
+        """Choose new points, while nothing is timed: a search uses the processor too."""
+        quiet = runner.quiet.shared() if isinstance(runner, Measurer) else nullcontext()
+        with quiet:
+            self._learner.refit_if_due()
+            model = self._learner.model
+            guided = self._search.needs_model and model.trained
+            points = self._search.ask(self.batch, self._score if guided else None)
+            if not len(points):
+                return False
+            features = self.space.features(points)
+            predicted = model.predict_gflops(features, self.workload.key)
+        for n, point in enumerate(points):
+            guess = None if predicted is None else float(predicted[n])
+            self._queue.append(_Candidate(point, None, predicted=guess, features=features[n]))
+        return True
+
+    def _score(self, points: Points) -> NDArray[np.float64]:
+        scores = self._learner.model.predict(self.space.features(points))
+        assert scores is not None
+        return scores
+
+    def _request(self, schedule: Schedule) -> MeasureRequest:
+        return MeasureRequest.of(
+            schedule.program,
+            self.space.target,
+            reference=self.space.program if self.check else None,
+            settings=self.settings,
+        )
+
+    # ----------------------------------------------------------------- filing
+
+    def _file(self, candidate: _Candidate, result: MeasureResult | None) -> Trial:
+        """Keep a trial, in the log first; teach the search and the model."""
+        trial = self._trial(candidate, result)
+        if self.log is not None:
+            self.log.add(trial, candidate.features)
+        self._take_in(trial, candidate.point, candidate.features)
+        return trial
+
+    def _trial(self, candidate: _Candidate, result: MeasureResult | None) -> Trial:
+        common: dict[str, Any] = {
+            "workload": self.workload.key,
+            "target": self.target,
+            "values": {
+                name: list(value) if isinstance(value, tuple) else value
+                for name, value in self.space.values(candidate.point).items()
+            },
+            "predicted": candidate.predicted,
+            "tuner": self.name,
+        }
+        if result is None or candidate.schedule is None:
+            return Trial(**common, status="refused", error=candidate.error)
+        return Trial(
+            **common,
+            machine=result.machine or machine_id(),
+            trace=candidate.schedule.trace.to_json(),
+            program_hash=candidate.program_hash,
+            status=result.status,
+            error=result.error,
+            seconds=result.median,
+            gflops=result.gflops(self.workload.flops) if self.workload.flops else None,
+            result=result.to_json(),
+        )
+
+    def _take_in(
+        self, trial: Trial, point: Points | None, features: NDArray[np.float32] | None
+    ) -> None:
+        self.trials.append(trial)
+        if trial.program_hash:
+            self._results[trial.program_hash] = trial
+        if point is not None:
+            self._search.tell(point[None], np.array([_throughput(trial)]))
+        if features is not None:
+            self._learner.add(features, _throughput(trial), self.workload.key)
+
+    def _resume(self, log: TuningLog) -> None:
+        """Take in what the log has of this workload and, to learn from, of others."""
+        machine = machine_id()
+        if self.transfer:
+            rows, throughput, workloads = log.rows(target=self.target, machine=machine)
+            for n, workload in enumerate(workloads):
+                if workload != self.workload.key:
+                    self._learner.add(rows[n], float(throughput[n]), workload)
+        own = log.trials(workload=self.workload.key, target=self.target, machine=machine)
+        fitting = [t for t in own if not t.stale]
+        points = [self._point_of(trial) for trial in fitting]
+        known = [p for p in points if p is not None]
+        rows = iter(self.space.features(np.stack(known)) if known else [])
+        for trial, point in zip(fitting, points, strict=True):
+            self._take_in(trial, point, None if point is None else next(rows))
+
+    def _point_of(self, trial: Trial) -> Points | None:
+        """The point of a trial, if it came from a space with the same knobs."""
+        try:
+            return self.space.point(trial.values)
+        except ValueError:
+            return None
+
+
+def _throughput(trial: Trial) -> float:
+    """More is better, 0 for a failure; of a computation without arithmetic, runs per second."""
+    if not trial.ok or not trial.seconds:
+        return 0.0
+    return trial.gflops or 1e-9 / trial.seconds
