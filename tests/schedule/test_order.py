@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from tvmlab.codegen import interpret
 from tvmlab.driver import build
-from tvmlab.ir import For, Program, Var
+from tvmlab.ir import For, Names, Program, Var
 from tvmlab.lower import lower
 from tvmlab.schedule import LoopRef, Schedule, Verdict, index_of
 from tvmlab.schedule.witness import Witness
@@ -76,7 +76,7 @@ def check_verdicts(seed: int) -> Counter[str]:
                             "parallel.same-element"):  # fmt: skip
             clash = concurrent_clash(found, loop.var)
             judge(verdict, clash is not None, f"seed {seed}, parallel {loop.name}\n{schedule}")
-            check_witness(verdict, found)
+            check_witness(verdict, found, Names(schedule.program))
             answers[verdict.status] += 1
     for outer, inner in _nested(schedule, loops):
         verdict = schedule.check("reorder", inner, outer)
@@ -95,7 +95,7 @@ def judge(verdict: Verdict, clashes: bool, text: str) -> None:
         assert clashes, f"{text}\n{verdict}"
 
 
-def check_witness(verdict: Verdict, found: list[Instance]) -> None:
+def check_witness(verdict: Verdict, found: list[Instance], names: Names) -> None:
     """The two iterations exist, and both touch the element."""
     witness = verdict.witness
     if not isinstance(witness, Witness) or verdict.status != "refused":
@@ -106,7 +106,8 @@ def check_witness(verdict: Verdict, found: list[Instance]) -> None:
             continue  # These name the first iterations of the loop, whichever elements those use.
         matching = [
             x for x in found
-            if x.block.name == side.block and {v.name: n for v, n in x.loops.items()} == side.loops
+            if x.block.name == side.block
+            and {names[v]: n for v, n in x.loops.items()} == side.loops
         ]  # fmt: skip
         assert any(touch in x.reads | x.writes for x in matching), str(verdict)
 

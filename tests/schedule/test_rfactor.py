@@ -260,7 +260,7 @@ REFUSALS: list[tuple[Callable[[], None], str, str]] = [
     (_mixed, "rfactor.mixed", "runs over elements and over the reduction at once"),
     (_peeled, "rfactor.two-writers", "C is also written by C_first"),
     (_axis, "rfactor.axis", "2 dimension(s), so it is from -2 to 1"),
-    (_elsewhere, "rfactor.not-around", "i is not a loop around it"),
+    (_elsewhere, "rfactor.not-around", "i_1 is not a loop around it"),
     (_in_vector, "rfactor.in-vector", "it is inside the vectorized loop i"),
 ]  # fmt: skip
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from helpers.refusals import assert_refused
 from helpers.steps import after_steps, ramp
 
 from tvmlab import te
@@ -155,3 +156,12 @@ def test_a_window_with_gaps() -> None:
     b = te.compute((16,), lambda i: a[i] * 2.0, name="B")
     c = te.compute((10,), lambda i: b[i] + b[i + 3], name="C")
     after_steps(c, rolled(), [ramp(16)])
+
+
+@pytest.mark.parametrize("step", ["compute_at", "compute_root"])
+def test_a_rolled_block_stays_where_it_is(step: str) -> None:
+    sch = Schedule(stencil())
+    rolled()(sch)
+    args = [sch.loops("C")[1]] if step == "compute_at" else []
+    text = "it keeps a rolling window, of which each iteration goes on from the one before"
+    assert_refused(lambda: sch.apply(step, "B", *args), f"{step}.rolled", text)

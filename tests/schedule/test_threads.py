@@ -344,7 +344,7 @@ def test_virtual_threads_around_a_loop_do_without_each_other() -> None:
     with pytest.raises(RefusedError) as refused:
         sch.env_threads(outer, "vthread")
     assert refused.value.verdict.rule == "env_threads.dependence"
-    assert "start virtual threads outside with i: its iterations need" in refused.value.message
+    assert "start virtual threads outside with i_1: its iterations need" in refused.value.message
 
 
 def test_threads_around_a_loop_do_not_lose_what_others_compute() -> None:

@@ -31,7 +31,7 @@ from tvmlab.ir import (
 
 from .dependence import find_overlap, together
 from .index import ProgramIndex, index_of
-from .kinds import block_kind, reducer_of
+from .kinds import block_kind, is_rolled, reducer_of
 from .legality import binding_vars, verb
 from .verdict import refuse, unsure
 from .windows import Span, covers, touched_window
@@ -110,6 +110,15 @@ def _require_no_overlap(
     conflict = find_overlap(index, reader, writer, buffer, [together(fixed)])
     if conflict is None:
         return
+    if is_rolled(block):
+        raise refuse(
+            f"{primitive}.rolled",
+            f"cannot {verb(primitive)} {block.name}: it keeps a rolling window, of which each "
+            f"iteration goes on from the one before; undo rolling_buffer, move it, and roll it "
+            f"again",
+            witness=conflict.witness,
+            subject=block.symbol,
+        )
     reason = (
         f"cannot {verb(primitive)} {block.name}: only blocks whose inputs and results stay as they "
         f"are can be moved, and {reader.name} reads {buffer.name} before {writer.name} has written "

@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 
-from tvmlab.ir import Block, For, Names, Var
+from tvmlab.ir import Block, For, Var
 
 from .index import ProgramIndex
 from .legality import binding_vars, verb
@@ -68,15 +68,8 @@ def _other_loops(index: ProgramIndex, loop: For, block: Block, primitive: str) -
     usable = [lp for lp in ordered if lp.kind == "serial" and lp is not loop]
     for other in usable[:MAX_LOOPS]:
         why = ", which is a spatial loop" if other.var in spatial else ""
-        title = f"{verb(primitive)} {_printed(index, other)} instead{why}"
+        title = f"{verb(primitive)} {other.var.name} instead{why}"
         yield Fix(title, ((primitive, {"loop": other.var}),), "other loop")
-
-
-def _printed(index: ProgramIndex, loop: For) -> str:
-    """The loop's name as the program shows it, where another one may have the same."""
-    name = loop.var.name
-    alone = sum(var.name == name for var in index.loops) == 1
-    return name if alone else Names(index.program)[loop.var]
 
 
 def _partial_sums(loop: For, block: Block, primitive: str) -> Iterator[Fix]:

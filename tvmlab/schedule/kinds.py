@@ -52,6 +52,14 @@ def block_kind(block: Block) -> BlockKind:
     return kind
 
 
+def is_rolled(block: Block) -> bool:
+    """Whether a block fills a window that goes round in a circle, as rolling_buffer makes it."""
+    ordered = {it.var for it in block.iters if it.kind == "opaque"}
+    places = [i for store in final_stores(block) for i in store.indices]
+    turning = [i for i in places if isinstance(i, Binary) and i.op == "floormod"]
+    return any(uses_var(i, ordered) for i in turning)
+
+
 def single_store(block: Block) -> Store | None:
     """The body's store if the body is exactly one, with values in place of their names."""
     if len(final_stores(block)) != 1:

@@ -18,13 +18,18 @@ from .dataflow import require_settled
 from .independence import require_loops_still_independent
 from .index import index_of
 from .pipelining import require_pipelines_lawful
+from .printed_names import with_printed_names
+from .refused import Refused
 from .registry import PRIMITIVES, Applied
+from .repairs import repairs
 from .rewrite import Output
 from .threads import Asked, require_lawful_threads
 from .verdict import ALLOWED, Fix, RefusedError, Verdict
 
 MAX_FIXES = 3
 """More ways out than this are not looked for: the first proposals are the nearest ones."""
+MAX_TRIED = 12
+"""Proposals that are tried for one refusal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +46,26 @@ def attempt(program: Program, primitive: str, args: Mapping[str, Any]) -> Attemp
     try:
         return Attempt(ALLOWED, _run(program, primitive, args))
     except RefusedError as refusal:
-        fixes = tuple(itertools.islice(_working(program, refusal.verdict.fixes), MAX_FIXES))
-        return Attempt(replace(refusal.verdict, fixes=fixes), None, refusal.subject)
+        return _refused(program, primitive, args, refusal)
+
+
+def _refused(
+    program: Program, primitive: str, args: Mapping[str, Any], refusal: RefusedError
+) -> Attempt:
+    """The refusal in the names that the program prints, with the fixes that work."""
+    named = with_printed_names(program)
+    if named.forth:
+        args = named.renamed(dict(args))
+        try:
+            _run(named.program, primitive, args)
+        except RefusedError as again:
+            refusal = again
+    verdict, subject = refusal.verdict, refusal.subject
+    asked = Refused(index_of(named.program), primitive, args, verdict, subject)
+    proposals = itertools.islice(itertools.chain(verdict.fixes, repairs(asked)), MAX_TRIED)
+    working = itertools.islice(_working(named.program, proposals), MAX_FIXES)
+    fixes = tuple(replace(fix, steps=named.restored(fix.steps)) for fix in working)
+    return Attempt(replace(verdict, fixes=fixes), None, named.restored(subject))
 
 
 @deep

@@ -20,7 +20,7 @@ from tvmlab.schedule.index import index_of
 from tvmlab.schedule.registry import Applied, ParamSpec, primitive
 from tvmlab.schedule.rewrite import replace_stmts
 from tvmlab.schedule.threads import Asked, require_lawful_threads
-from tvmlab.schedule.verdict import Fix, refuse
+from tvmlab.schedule.verdict import refuse
 
 TAGS = (*GRID_TAGS, *GROUP_TAGS, *VIRTUAL_TAGS)
 CHOSEN_SCOPES = ("local", "shared", "warp", "global")
@@ -58,12 +58,10 @@ def bind(program: Program, loop: Var, thread: str) -> Applied:
     kind = kind_of_tag(thread)
     assert kind is not None
     if target.kind != "serial":
-        steps = (("serial", {"loop": loop}), ("bind", {"loop": loop, "thread": thread}))
         raise refuse(
             "bind.annotated",
             f"cannot bind {loop.name} to {thread}: it is already {target.kind}"
             + (f" ({target.thread})" if target.thread else ""),
-            fixes=(Fix(f"make {loop.name} serial, then bind it", steps),),
             subject=loop,
         )
     tag = thread if kind == "thread" else ""

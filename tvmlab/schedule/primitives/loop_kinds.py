@@ -12,7 +12,7 @@ from tvmlab.schedule.legality import require_const_extent, verb
 from tvmlab.schedule.notes import require_unheld
 from tvmlab.schedule.registry import Applied, ParamSpec, primitive
 from tvmlab.schedule.rewrite import replace_stmts
-from tvmlab.schedule.verdict import Fix, refuse
+from tvmlab.schedule.verdict import refuse
 
 MAX_UNROLL = 1024
 """Iterations (over all unrolled loops of one nest) that may be written out."""
@@ -139,14 +139,6 @@ def _require_serial_for(loop: For, primitive: str) -> None:
         raise refuse(
             f"{primitive}.annotated",
             f"cannot {verb(primitive)} {loop.var.name}: it is already {loop.kind}",
-            fixes=(
-                Fix(
-                    f"make {loop.var.name} serial, then {verb(primitive)} it",
-                    (("serial", {"loop": loop.var}), (primitive, {"loop": loop.var})),
-                ),
-            )
-            if primitive not in loop.kind
-            else (),
             subject=loop.var,
         )
 
