@@ -76,10 +76,14 @@ def find_anchor(outputs: Sequence[Tensor]) -> Anchor:
             hint="make one with topi.conv2d, topi.pool2d or their like, and pass what follows it",
         )
     op = found[-1]
-    data = op.input_tensors[0].op
+    stages = [op]
+    if op.attrs["conv"] == "winograd":
+        for _ in range(4):
+            stages.append(stages[-1].input_tensors[0].op)
+    data = stages[-1].input_tensors[0].op
     padded = data.outputs[0] if data.tag.endswith("pad") else None
     epilogue = _epilogue(op.outputs[0], order, outputs)
-    inside = {op, data if padded is not None else op, *(t.op for t in epilogue)}
+    inside = {*stages, data if padded is not None else op, *(t.op for t in epilogue)}
     around = [o for o in order if o not in inside and isinstance(o, ComputeOp)]
     attrs = op.attrs
     layout = Layout.of(str(attrs["out_layout"]))

@@ -21,6 +21,7 @@ from tvmlab.te import Tensor
 from .conv_anchor import Anchor, find_anchor
 from .conv_plan import ConvPlan, plan_conv
 from .tag import is_broadcast
+from .winograd_schedule import schedule_winograd
 
 _WRITTEN_OUT = 160
 """Products of a register tile that are written out one after another, at most."""
@@ -57,6 +58,9 @@ def schedule_conv(
     _schedule_around(sch, anchor, results)
     for tensor in anchor.epilogue[:-1]:
         sch.compute_inline(tensor)
+    if anchor.kind == "winograd":
+        schedule_winograd(sch, anchor, machine)
+        return sch
     tile = _tile(sch, anchor, plan_conv(anchor, machine))
     _pad(sch, anchor, tile)
     sch.parallel(tile.thread)
