@@ -46,6 +46,9 @@ from tvmlab.ir import (
 )
 from tvmlab.support import Namer
 
+INIT_INSIDE = "init_inside"
+"""The note on a block whose init stays where it is, under a condition."""
+
 
 def separate_init(program: Program) -> Program:
     """Move each block's init into a block of its own before the outermost reduction loop."""
@@ -89,6 +92,8 @@ class _Separation:
         block, chain = candidate.block, (loop, *candidate.loops)
         spatial, reduced = _bound_by(block, "spatial"), _bound_by(block, "reduce")
         outside = {lp.var for lp in around}
+        if (INIT_INSIDE, True) in block.annotations:
+            return None
         if loop.var not in reduced or spatial & reduced or outside & reduced:
             return None
         zero: dict[Var, Expr] = {lp.var: const(0) for lp in chain if lp.var in reduced}

@@ -53,7 +53,7 @@ from .elementwise import (
 )  # fmt: skip
 from .layers import batch_norm, bias_add, dense, log_softmax, softmax
 from .layout import Layout, channel_block, layout_transform, pack_array
-from .matmul import matmul, schedule_matmul
+from .matmul import batch_matmul, matmul, schedule_matmul
 from .pooling import global_pool, pool2d
 from .reduction import max, min, prod, sum
 from .shape import expand_dims, flatten, pad, reshape, transpose
@@ -63,6 +63,7 @@ __all__ = [
     "Layout",
     "abs",
     "add",
+    "batch_matmul",
     "batch_norm",
     "bias_add",
     "broadcast_to",

@@ -1,0 +1,146 @@
+"""The sizes of a blocked matrix product, computed from the machine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import product
+
+from tvmlab.ir import const_int
+from tvmlab.target import Target
+
+from .matmul_form import ProductForm
+
+_PAGE = 4096
+"""Bytes. Addresses a page apart fall into one set of the first-level cache, and each page of a
+panel takes an entry of the address translation buffer."""
+
+_LATENCY = 4
+"""Sums that must be under way at once, so that additions need not wait for each other."""
+
+_SMALL = 2_000_000
+"""Operations below which a second thread costs more than it saves: some 10 microseconds."""
+
+_WORTH = 0.03
+"""The share of its time that another tile than the usual must save."""
+
+
+@dataclass(frozen=True, slots=True)
+class MatmulPlan:
+    """Sizes of a blocked matrix product, in elements.
+
+    Attributes
+    ----------
+    rows, columns
+        The register tile.
+    depth
+        Steps of the sum between which the tile is added to the output.
+    row_part, column_part
+        The part of the output that one thread works on at a time; for each `depth`, its panel of
+        the right factor should stay in the second-level cache.
+    copy_left, copy_right
+        Whether the left factor's rows, and the right factor's panels, are copied to neighbouring
+        memory first.
+    dots
+        Whether vectors lie along the sum instead of along the columns of the output.
+    parallel
+        Whether threads share the work.
+    """
+
+    rows: int
+    columns: int
+    depth: int
+    row_part: int
+    column_part: int
+    copy_left: bool
+    copy_right: bool
+    dots: bool = False
+    parallel: bool = True
+
+
+def plan_matmul(form: ProductForm, machine: Target) -> MatmulPlan:
+    """The sizes for a product on a machine."""
+    m, n, k, size = form.m, form.n, form.k, form.itemsize
+    lanes = machine.lanes(8 * size)
+    parallel = machine.num_threads > 1 and 2 * _outer(form) * m * n * k >= _SMALL
+    threads = machine.num_threads if parallel else 1
+    if form.right_transposed and (m < 8 or form.one_tensor) and k >= lanes:
+        return _plan_of_dots(form, machine, lanes, threads, parallel)
+    rows, columns = _tile(m, n, lanes, machine.num_registers)
+    sizes = {cache.level: cache.size for cache in machine.caches}
+    first, second = sizes.get(1, 32 << 10), sizes.get(2, 512 << 10)
+    depth = _even(k, max(64, min(first // 2 // (rows * size) // 64 * 64, 1024 // size)))
+    tall = m >= 4 * rows
+    copy_right = (
+        tall
+        and not form.one_tensor
+        and (form.right_transposed or (n * size > _PAGE // 2 and k > 64))
+    )
+    wide = max(columns, second // 2 // (depth * size) // columns * columns)
+    row_part, column_part = m, _even(n, wide, columns) if copy_right else n
+    if threads > 1 and _outer(form) < threads:
+        if n >= 2 * columns * threads or n >= m:
+            column_part = min(column_part, _even(n, -(-n // threads), columns))
+        else:
+            row_part = _even(m, -(-m // threads), rows)
+    row_bytes = size * (m if form.left_transposed else k)
+    strided = row_bytes % _PAGE == 0 or (form.left_transposed and row_bytes >= _PAGE)
+    return MatmulPlan(
+        rows, columns, depth, row_part, column_part,
+        copy_left=strided and n >= 4 * columns and not form.one_tensor and m > 1,
+        copy_right=copy_right,
+        parallel=parallel,
+    )  # fmt: skip
+
+
+def _plan_of_dots(
+    form: ProductForm, machine: Target, lanes: int, threads: int, parallel: bool
+) -> MatmulPlan:
+    """Vectors along the sum: for a right factor with neighbours there that are used little."""
+    rows = min(form.m, 4)
+    columns = max(1, min(form.n, (machine.num_registers - 4) // (2 * rows), 8))
+    part = _even(form.n, -(-form.n // threads), columns)
+    return MatmulPlan(
+        rows, columns, lanes, form.m, part, copy_left=False, copy_right=False, dots=True,
+        parallel=parallel,
+    )  # fmt: skip
+
+
+def _outer(form: ProductForm) -> int:
+    """How many products of matrices there are."""
+    count = 1
+    for axis in form.product.shape:
+        count *= const_int(axis) or 1
+    return max(1, count // max(1, form.m * form.n))
+
+
+def _tile(m: int, n: int, lanes: int, registers: int) -> tuple[int, int]:
+    """Rows and columns of the register tile: the usual ones, or those that leave less over."""
+    usual = (min(m, 12 if registers >= 32 else 6), 2)
+    candidates = [
+        (r, v)
+        for r, v in product(range(1, min(m, registers) + 1), range(1, registers))
+        if r * v + v + 1 <= registers and (v - 1) * lanes < n
+    ]
+    best = min(candidates, key=lambda tile: _cycles(m, n, lanes, tile))
+    if usual in candidates:
+        limit = (1 - _WORTH) * _cycles(m, n, lanes, usual)
+        best = best if _cycles(m, n, lanes, best) < limit else usual
+    return best[0], min(best[1] * lanes, max(n, 1))
+
+
+def _cycles(m: int, n: int, lanes: int, tile: tuple[int, int]) -> float:
+    """Cycles for one step of the sum in the whole output, if one multiply-add starts in each."""
+    rows, vectors = tile
+    total = 0.0
+    for r, tall in ((rows, m // rows), (m % rows, 1)):
+        for v, wide in ((vectors, -(-n // lanes) // vectors), (-(-n // lanes) % vectors, 1)):
+            if r and v:
+                # Loads: a vector in a cycle, two single elements in a cycle.
+                total += tall * wide * (max(r * v, _LATENCY, v + r / 2) + 0.25)
+    return total
+
+
+def _even(extent: int, most: int, step: int = 1) -> int:
+    """The size of equal parts of an extent, each at most so large, in whole steps."""
+    parts = -(-extent // max(1, most))
+    return -(-extent // (parts * step)) * step
