@@ -62,7 +62,18 @@ def _vectors() -> Schedule:
     return Schedule(te.compute((4, 8), lambda i, j: a[i, j] + b[i, j], name="C"))
 
 
-MAKERS = (tiled_schedule, _stencil, _noted, _bound, _inner_threads, _vectors)
+def _choosing() -> Schedule:
+    """A condition that one of two loops does not change, asked twice in one formula."""
+    a = te.placeholder((4, 8), name="A")
+
+    def formula(i: Any, j: Any) -> Any:
+        chosen = te.if_then_else(i < 3, a[i, j], 0.0)
+        return chosen + te.if_then_else(i < 3, 1.0, 2.0)
+
+    return Schedule(te.compute((4, 8), formula, name="C"))
+
+
+MAKERS = (tiled_schedule, _stencil, _noted, _bound, _inner_threads, _vectors, _choosing)
 
 
 class Desk:

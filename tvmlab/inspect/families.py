@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 FAMILIES: dict[str, tuple[str, ...]] = {
-    "shape of the loops": ("split", "tile", "fuse", "reorder", "skew", "peel", "partition"),
+    "shape of the loops": (
+        "split", "tile", "fuse", "reorder", "skew", "peel", "partition", "hoist_condition",
+        "merge_conditions",
+    ),
     "how it runs": (
         "vectorize", "unroll", "parallel", "bind", "env_threads", "serial", "software_pipeline",
     ),

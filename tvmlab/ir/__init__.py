@@ -47,6 +47,7 @@ from .op_table import CALLS, SYMBOL, CallInfo, call_info
 from .parser import parse, parse_expr, parse_stmt
 from .printer import Line, marked_text, to_lines, to_text
 from .program import IMPORT_LLVM, Param, Program
+from .purity import is_pure, may_divide_by_zero
 from .regions import accessed_buffer, infer_regions, make_block, written_buffers
 from .sharing import expand_lets, share
 from .show import describe
@@ -200,6 +201,7 @@ __all__ = [
     "infer_regions",
     "is_const",
     "is_noop",
+    "is_pure",
     "is_scope",
     "is_thread_loop",
     "kernel",
@@ -210,6 +212,7 @@ __all__ = [
     "map_children",
     "marked_text",
     "maximum",
+    "may_divide_by_zero",
     "minimum",
     "ne",
     "parse",

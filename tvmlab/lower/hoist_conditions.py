@@ -24,14 +24,13 @@ from tvmlab.ir import (
     Var,
     conjunction,
     conjuncts,
+    is_pure,
     seq,
     structural_key,
     transform,
     uses_var,
     with_body,
 )
-
-from .conditions import is_pure
 
 
 def hoist_conditions(program: Program) -> Program:

@@ -40,6 +40,7 @@ from tvmlab.ir import (
     const_int,
     loads_of,
     logic,
+    may_divide_by_zero,
     seq,
     substitute,
     transform,
@@ -49,7 +50,6 @@ from tvmlab.ir import (
     written_buffers,
 )
 
-from .conditions import may_divide_by_zero
 from .lane_plan import any_lane_condition, cut_extent, plan_lanes
 from .options import VectorUnit
 from .widen import Lanes, NotVectorizable, Widener

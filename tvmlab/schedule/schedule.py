@@ -287,6 +287,12 @@ class Schedule(MemorySteps):
     def partition(self, loop: LoopLike, points: Sequence[int] | None = None) -> list[LoopRef]:
         return self._loops("partition", loop, points)
 
+    def hoist_condition(self, loop: LoopLike) -> list[LoopRef]:
+        return self._loops("hoist_condition", loop)
+
+    def merge_conditions(self, block: BlockLike) -> None:
+        self.apply("merge_conditions", block)
+
     def vectorize(self, loop: LoopLike) -> None:
         self.apply("vectorize", loop)
 
