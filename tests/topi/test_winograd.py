@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from helpers.windows import convolution, random
@@ -12,6 +14,7 @@ import tvmlab as tl
 from tvmlab import te, topi
 from tvmlab.ir import const_int
 from tvmlab.support import ShapeError
+from tvmlab.target import CacheLevel, Target
 
 
 def check(
@@ -104,3 +107,18 @@ def test_refusals() -> None:
         topi.conv2d_winograd(te.placeholder((1, 1, 2, 8, 16), name="A"), u, 0)
     with pytest.raises(ShapeError, match="needs known sizes"):
         topi.conv2d_winograd(te.placeholder((te.var("n"), 1, 8, 8, 16), name="A"), u)
+
+
+def test_which_tiles_are_chosen() -> None:
+    machine = Target.of("cpu")
+    caches = tuple(CacheLevel(n + 1, s << 10, 64, 1) for n, s in enumerate((32, 1024, 32768)))
+    big, small = replace(machine, caches=caches), replace(machine, caches=caches[:2])
+    block = topi.channel_block(machine)
+    if block == 1:
+        assert topi.winograd_tile(28, 28, 64, 64, machine) == 0
+        return
+    assert topi.winograd_tile(28, 28, 128, 128, big) == 4
+    assert topi.winograd_tile(7, 7, 512, 512, big) == 2
+    assert topi.winograd_tile(14, 14, 256, 256, small) == 0
+    assert topi.winograd_tile(2, 2, 64, 64, big) == 0
+    assert topi.winograd_tile(28, 28, 3, 64, big) == 0

@@ -57,7 +57,7 @@ from .matmul import batch_matmul, matmul, schedule_matmul
 from .pooling import global_pool, pool2d
 from .reduction import max, min, prod, sum
 from .shape import expand_dims, flatten, pad, reshape, transpose
-from .winograd import conv2d_winograd, pack_winograd
+from .winograd import conv2d_winograd, pack_winograd, winograd_tile
 
 __all__ = [
     "Layout",
@@ -135,4 +135,5 @@ __all__ = [
     "tanh",
     "transpose",
     "trunc",
-]  # fmt: skip
+    "winograd_tile",
+]

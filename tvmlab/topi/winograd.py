@@ -20,10 +20,11 @@ from numpy.typing import NDArray
 from tvmlab import te
 from tvmlab.ir import Attribute, Expr, const, const_int
 from tvmlab.support import ShapeError
+from tvmlab.target import Target, TargetLike
 from tvmlab.te import Tensor
 
 from .geometry import Padding, margins
-from .layout import Cut, Layout, Place, whole
+from .layout import Cut, Layout, Place, channel_block, whole
 from .shape import pad
 
 _FILTER = {
@@ -34,6 +35,9 @@ _FILTER = {
     ),
 }  # fmt: skip
 """How filters are transformed, by the size of tiles."""
+
+_WORTH_IT = 1.5
+"""Multiplications of a direct sum for each one left, at least, to pay for the transformations."""
 
 
 def pack_winograd(weights: NDArray[Any], tile: int = 4, block: int = 16) -> NDArray[Any]:
@@ -62,6 +66,35 @@ def pack_winograd(weights: NDArray[Any], tile: int = 4, block: int = 16) -> NDAr
     filled = np.pad(done, [(0, 0), (0, 0), (0, -outputs % block), (0, -inputs % block)])
     cut = filled.reshape(*done.shape[:2], -1, block, filled.shape[3])
     return np.ascontiguousarray(cut.transpose(0, 1, 2, 4, 3).astype(weights.dtype))
+
+
+def winograd_tile(
+    height: int, width: int, inputs: int, outputs: int, target: TargetLike = "cpu"
+) -> int:
+    """The size of tiles that should be fastest on a machine, or 0 where direct sums are.
+
+    Transformed filters are larger, and each is used once for every tile of the image: where they
+    leave the caches, reading them takes longer than the multiplications saved.
+
+    Parameters
+    ----------
+    height, width
+        Of the output.
+    inputs, outputs
+        Numbers of channels, which should be multiples of `channel_block`.
+    """
+    machine = Target.of(target)
+    block = channel_block(machine)
+    if block == 1 or inputs % block or outputs % block:
+        return 0
+    last = max((cache.size for cache in machine.caches), default=1 << 20)
+    for tile in (4, 2):
+        tiles = -(-height // tile) * -(-width // tile)
+        size = (tile + 2) ** 2 * inputs * outputs * 4
+        saved = 9 * height * width / ((tile + 2) ** 2 * tiles)
+        if size <= last * 5 // 8 and saved > _WORTH_IT and tiles >= 4:
+            return tile
+    return 0
 
 
 def conv2d_winograd(

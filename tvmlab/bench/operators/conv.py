@@ -1,4 +1,9 @@
-"""Convolutions of ResNet-18 in float32, batch 1 (Table 2 of the TVM paper)."""
+"""Convolutions of ResNet-18 and depthwise ones of MobileNet (Table 2 of the TVM paper), batch 1.
+
+Images come in the layout that each library likes best, filters packed beforehand where it can. 3x3
+filters with stride 1 are transformed for Winograd's algorithm; the rows `C2-direct` and so on have
+the direct sums of the same convolutions.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +12,21 @@ from typing import Any
 
 import numpy as np
 
+from tvmlab import te
 from tvmlab.bench.peers import OnnxNode, onnx_peers, torch_peer
 from tvmlab.bench.row import Array, Contender, Inputs, Operator, Row, kernel_contender
+from tvmlab.runtime import empty
 from tvmlab.target import Target
-from tvmlab.topi import conv2d_nchw, schedule_conv2d_nchw
+from tvmlab.te import Tensor
+from tvmlab.topi import (
+    channel_block,
+    conv2d,
+    conv2d_winograd,
+    pack_array,
+    pack_winograd,
+    schedule_conv,
+    winograd_tile,
+)
 
 # Height and width, input and output channels, kernel, stride.
 RESNET = {
@@ -28,12 +44,63 @@ RESNET = {
     "C12": (7, 512, 512, 3, 1),
 }
 
+# Height and width, channels, stride; 3x3 filters.
+MOBILENET = {
+    "D1": (112, 32, 1),
+    "D2": (112, 64, 2),
+    "D3": (56, 128, 1),
+    "D4": (56, 128, 2),
+    "D5": (28, 256, 1),
+    "D6": (28, 256, 2),
+    "D7": (14, 512, 1),
+    "D8": (14, 512, 2),
+    "D9": (7, 1024, 1),
+}
+
 
 def _ours(row: Row, inputs: Inputs, target: Target) -> Contender:
-    (n, ci, h, w), (co, _, k, _) = row.shapes
+    (_, channels, height, width), (outputs, _, kernel, _) = row.shapes
     stride, padding = row.option("stride"), row.option("padding")
-    _, _, c = conv2d_nchw(n, ci, h, w, co, k, stride=stride, padding=padding)
-    return kernel_contender(schedule_conv2d_nchw(c, target), inputs, target)
+    block = channel_block(target)
+    image = "NCHW" if channels % block else f"NCHW{block}c"
+    tile = 0
+    if row.option("groups", 1) == 1 and kernel == 3 and stride == 1 and not row.option("direct"):
+        tile = winograd_tile(height, width, channels, outputs, target)
+    if tile:
+        filters = pack_winograd(inputs[1], tile, block)
+        data, weight = _placeholder(inputs[0], image), te.placeholder(filters.shape, name="W")
+        out = conv2d_winograd(data, weight, padding, image)
+        return _contender(out, (inputs[0], filters), image, target)
+    single = channels % block or row.option("groups", 1) > 1
+    kept = f"OIHW{block}o" if single else f"OIHW{block}i{block}o"
+    filters = pack_array(inputs[1], "OIHW", kept)
+    data, weight = _placeholder(inputs[0], image), te.placeholder(filters.shape, name="W")
+    out = conv2d(
+        data, weight, stride, padding, layout=image, groups=row.option("groups", 1),
+        kernel_layout=kept, out_layout=f"NCHW{block}c",
+    )  # fmt: skip
+    return _contender(out, (inputs[0], filters), image, target)
+
+
+def _placeholder(array: Array, layout: str) -> Tensor:
+    return te.placeholder(pack_array(array, "NCHW", layout).shape, str(array.dtype), "A")
+
+
+def _contender(out: Tensor, inputs: Inputs, layout: str, target: Target) -> Contender:
+    """The kernel of a convolution on packed images, its result in NCHW."""
+    packed = (pack_array(inputs[0], "NCHW", layout), inputs[1])
+    arrays: list[Array] = []
+    for array in packed:
+        arrays.append(empty(array.shape, array.dtype.name))
+        arrays[-1][...] = array
+    made = kernel_contender(schedule_conv(out, target), arrays, target)
+    block = channel_block(target)
+    return Contender(
+        made.name,
+        made.run,
+        lambda: pack_array(made.result(), f"NCHW{block}c", "NCHW"),
+        prepared=f"images in the layout NCHW{block}c, filters packed (3x3 ones transformed)",
+    )
 
 
 def conv2d_reference(row: Row, inputs: Inputs) -> Array:
@@ -113,13 +180,23 @@ OPERATORS = {
     )
 }
 
-ROWS = tuple(
-    Row(
-        "conv",
-        name,
-        "conv2d",
-        ((1, ci, size, size), (co, ci, k, k)),
-        options=(("stride", stride), ("padding", k // 2)),
-    )
-    for name, (size, ci, co, k, stride) in RESNET.items()
+
+def _resnet(name: str, *extra: tuple[str, Any]) -> Row:
+    size, inputs, outputs, kernel, stride = RESNET[name]
+    shapes = (1, inputs, size, size), (outputs, inputs, kernel, kernel)
+    options = (("stride", stride), ("padding", kernel // 2), *extra)
+    return Row("conv", f"{name}-direct" if extra else name, "conv2d", shapes, options=options)
+
+
+def _mobilenet(name: str) -> Row:
+    size, channels, stride = MOBILENET[name]
+    shapes = (1, channels, size, size), (channels, 1, 3, 3)
+    options = (("stride", stride), ("padding", 1), ("groups", channels))
+    return Row("depthwise", name, "conv2d", shapes, options=options)
+
+
+ROWS = (
+    *map(_resnet, RESNET),
+    *(_resnet(name, ("direct", True)) for name in ("C2", "C6", "C9", "C12")),
+    *map(_mobilenet, MOBILENET),
 )
