@@ -14,7 +14,14 @@ import pytest
 from helpers.kernels import buffer, kernel_of
 
 from tvmlab.ir import For, Load, Program, Store, Var, const
-from tvmlab.runtime import Kernel, get_num_threads, num_threads, set_num_threads, set_spin
+from tvmlab.runtime import (
+    Kernel,
+    get_num_threads,
+    num_threads,
+    pin_threads,
+    set_num_threads,
+    set_spin,
+)
 from tvmlab.runtime.pool import Chunking, pool
 from tvmlab.support import OptionError
 
@@ -197,6 +204,54 @@ def test_thread_count_from_the_environment() -> None:
 def test_impossible_thread_counts(count: int) -> None:
     with pytest.raises(OptionError, match=f"{count} threads were asked for; it must be 1 to 1023"):
         set_num_threads(count)
+
+
+@linux_only
+def test_each_iteration_runs_once_however_threads_are_disturbed() -> None:
+    kernel, b = adder(), np.zeros(512, np.float32)
+    stop = threading.Event()
+
+    def disturb() -> None:
+        while not stop.is_set():
+            sum(range(1000))
+
+    others = [threading.Thread(target=disturb) for _ in range(3)]
+    for thread in others:
+        thread.start()
+    try:
+        with num_threads(4):
+            for spin in (0, 50, 20_000):
+                set_spin(spin)
+                for _ in range(200):
+                    kernel(b)
+    finally:
+        set_spin(20_000)
+        stop.set()
+        for thread in others:
+            thread.join(20)
+    np.testing.assert_array_equal(b, 600)
+
+
+@linux_only
+def test_threads_can_be_bound_to_cpus() -> None:
+    allowed = sorted(os.sched_getaffinity(0))
+    workers = pool().workers
+    assert workers is not None
+    with num_threads(3):
+        try:
+            pin_threads([allowed[-1]])
+            for number in (1, 2):
+                assert os.sched_getaffinity(workers[number]) == {allowed[-1]}
+        finally:
+            pin_threads(None)
+        for number in (1, 2):
+            assert os.sched_getaffinity(workers[number]) == set(allowed)
+
+
+@pytest.mark.parametrize("cpus", [[], [100_000]])
+def test_cpus_that_threads_cannot_be_bound_to(cpus: list[int]) -> None:
+    with pytest.raises(OptionError, match=r"cannot be bound to the CPUs .*\n.*this process may"):
+        pin_threads(cpus)
 
 
 def test_negative_spin() -> None:

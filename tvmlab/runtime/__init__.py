@@ -11,7 +11,7 @@ from .graph_module import GraphModule, StepTime, create
 from .kernel import Kernel
 from .library import KernelLibrary, ObjectLibrary, SharedLibrary
 from .plan import Plan, PlanStep, TensorSpec
-from .pool import Chunking, get_num_threads, num_threads, set_num_threads, set_spin
+from .pool import Chunking, get_num_threads, num_threads, pin_threads, set_num_threads, set_spin
 from .signature import BufferParam, Dim, Param, ScalarParam, Signature, evaluate_dim
 from .symbols import C_TYPES, call_symbol, find_symbol, load_library, value_of_symbol
 from .timing import Timing, measure, measure_loop
@@ -51,6 +51,7 @@ __all__ = [
     "measure_loop",
     "num_threads",
     "packed_function",
+    "pin_threads",
     "register_function",
     "set_num_threads",
     "set_spin",

@@ -11,7 +11,8 @@ import ctypes
 import os
 import sys
 import threading
-from collections.abc import Generator
+import time
+from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
@@ -21,7 +22,7 @@ from typing import Literal, TypeAlias
 from tvmlab.support import OptionError, default_num_threads
 
 from .engine import keep_for_ever, load_ir
-from .pool_ir import MAX_WORKERS, SERIAL_IR, SERIAL_SYMBOLS, SYMBOLS, pool_ir
+from .pool_ir import CPU_WORDS, MAX_WORKERS, SERIAL_IR, SERIAL_SYMBOLS, SYMBOLS, pool_ir
 
 Chunking: TypeAlias = Literal["static", "dynamic"]
 """How iterations are dealt out: one equal part per thread, or small parts as threads come free."""
@@ -38,6 +39,8 @@ class Pool:
     threads: ctypes.c_int32 | None
     spin: ctypes.c_int32 | None
     started: ctypes.c_int32 | None
+    cpus: ctypes.Array[ctypes.c_uint64] | None
+    workers: ctypes.Array[ctypes.c_int32] | None
 
     def parallel_for(self, chunking: Chunking) -> int:
         """The address that a kernel gets as its `parallel_for`."""
@@ -51,7 +54,7 @@ def _create_pool() -> Pool:
     if text is None:
         code = keep_for_ever(load_ir(SERIAL_IR, SERIAL_SYMBOLS))
         serial = code["tvmlab_serial_for"]
-        return Pool(serial, serial, serial, code["tvmlab_repeat"], None, None, None)
+        return Pool(serial, serial, serial, code["tvmlab_repeat"], None, None, None, None, None)
     code = keep_for_ever(load_ir(text, SYMBOLS))
     os.register_at_fork(after_in_child=ctypes.CFUNCTYPE(None)(code["tvmlab_reset"]))
     pool = Pool(
@@ -62,10 +65,23 @@ def _create_pool() -> Pool:
         ctypes.c_int32.from_address(code["tvmlab_threads"]),
         ctypes.c_int32.from_address(code["tvmlab_spin"]),
         ctypes.c_int32.from_address(code["tvmlab_started"]),
+        (ctypes.c_uint64 * CPU_WORDS).from_address(code["tvmlab_cpus"]),
+        (ctypes.c_int32 * (MAX_WORKERS + 1)).from_address(code["tvmlab_workers"]),
     )
+    _allow(pool, os.sched_getaffinity(0))
     assert pool.threads is not None
     pool.threads.value = min(default_num_threads(), MAX_WORKERS)
     return pool
+
+
+def _allow(pool: Pool, cpus: Iterable[int]) -> None:
+    """Tell the pool which CPUs its workers may run on, as long as it moves them itself."""
+    assert pool.cpus is not None
+    words = [0] * CPU_WORDS
+    for cpu in cpus:
+        if cpu < 64 * CPU_WORDS:
+            words[cpu // 64] |= 1 << cpu % 64
+    pool.cpus[:] = words
 
 
 _lock = threading.Lock()
@@ -111,6 +127,56 @@ def set_spin(rounds: int) -> None:
     spin = pool().spin
     if spin is not None:
         spin.value = rounds
+
+
+def pin_threads(cpus: Sequence[int] | None) -> None:
+    """Bind the pool's threads to CPUs, in turn, or (None) leave it to the system where they run.
+
+    The caller of a kernel is a thread of the program's own and is not bound: `os.sched_setaffinity`
+    does that. Threads that are started later, because the number is raised, are not bound either.
+
+    Raises
+    ------
+    OptionError
+        If this process may not use one of the CPUs, or none is given.
+    """
+    current = pool()
+    if current.workers is None or current.started is None:
+        return  # there are no threads
+    allowed = os.sched_getaffinity(os.getpid())
+    wanted = sorted(allowed) if cpus is None else list(cpus)
+    if not wanted or not allowed.issuperset(wanted):
+        raise OptionError(
+            f"threads cannot be bound to the CPUs {wanted}",
+            hint=f"this process may use {sorted(allowed)}",
+        )
+    _start_workers(current)
+    _allow(current, allowed if cpus is None else ())
+    for number in range(1, current.started.value + 1):
+        own = wanted if cpus is None else [wanted[(number - 1) % len(wanted)]]
+        os.sched_setaffinity(current.workers[number], own)
+
+
+def _start_workers(pool: Pool) -> None:
+    """Run a loop of one empty iteration for each thread, and wait until all are known."""
+    count = get_num_threads()
+    _FOR_TYPE(pool.static_for)(_NOTHING, None, count)
+    assert pool.workers is not None
+    assert pool.started is not None
+    while not all(pool.workers[number] for number in range(1, pool.started.value + 1)):
+        time.sleep(0.0001)
+
+
+_BODY_TYPE = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
+_FOR_TYPE = ctypes.CFUNCTYPE(ctypes.c_int32, _BODY_TYPE, ctypes.c_void_p, ctypes.c_int64)
+
+
+def _nothing(context: int | None, begin: int, end: int) -> int:
+    del context, begin, end
+    return 0
+
+
+_NOTHING = _BODY_TYPE(_nothing)
 
 
 @contextmanager

@@ -2,9 +2,14 @@
 
 Its workers live as long as the process. A caller announces work by moving `epoch`, a 32-bit word
 that also says how many workers take part (low bits), so that one read tells a worker whether the
-work is its business. Workers wait for a new epoch by spinning, then by futex; the caller does its
-own part and waits for `pending` the same way. One caller at a time: who finds the pool busy
-(another Python thread, or a parallel loop inside one) does the work alone.
+work is its business. Workers wait for a new epoch by spinning, then by futex. Each begins with the
+share of its number, then takes shares that nobody has begun: a worker that wakes late, because
+its core is busy with something else, delays nobody. `gate` counts the workers inside a loop; the
+caller closes it when all shares are taken, and waits for those inside. One caller at a time: who
+finds the pool busy (another Python thread, or a parallel loop inside one) does the work alone.
+
+Linux likes to wake a thread on the core of whoever wakes it, where it would wait for the caller to
+finish. So sleeping workers are kept off the caller's core before they are woken.
 """
 
 from __future__ import annotations
@@ -21,11 +26,18 @@ _PAUSE_DECLARATION = {
     "aarch64": "declare void @llvm.aarch64.hint(i32)",
 }
 _FUTEX = {"x86_64": 202, "aarch64": 98}
+_GETTID = {"x86_64": 186, "aarch64": 178}
+_SETAFFINITY = {"x86_64": 203, "aarch64": 122}
+CPU_WORDS = 16
+"""Words of 64 bits in the set of CPUs."""
+_MOST_MOVED = 15
+"""Workers that are kept off the caller's core; among more cores they seldom meet there."""
 _FUTEX_WAIT, _FUTEX_WAKE = 128, 129  # both private to the process
 
 SYMBOLS = (
     "tvmlab_parallel_for", "tvmlab_parallel_for_dynamic", "tvmlab_serial_for", "tvmlab_repeat",
-    "tvmlab_threads", "tvmlab_spin", "tvmlab_started", "tvmlab_reset",
+    "tvmlab_threads", "tvmlab_spin", "tvmlab_started", "tvmlab_reset", "tvmlab_cpus",
+    "tvmlab_workers",
 )  # fmt: skip
 SERIAL_SYMBOLS = ("tvmlab_serial_for", "tvmlab_repeat")
 
@@ -62,11 +74,19 @@ done:
 _POOL_IR = """
 @epoch = internal global i32 0, align 64
 @sleepers = internal global i32 0, align 64
-@pending = internal global i32 0, align 64
+; The highest bit says that the loop is closed, the others how many workers are inside.
+@gate = internal global i32 -2147483648, align 64
 @caller_sleeps = internal global i32 0, align 4
 @busy = internal global i32 0, align 64
 @next = internal global i64 0, align 64
-@job = internal global { ptr, ptr, i64, i64 } zeroinitializer, align 64
+; Body, context, extent, size of a piece (0: static), number of shares, the loop's number.
+@job = internal global { ptr, ptr, i64, i64, i32, i32 } zeroinitializer, align 64
+; The last loop in which each share was taken.
+@taken = internal global [$SHARES x i32] zeroinitializer, align 64
+; The CPUs that workers may use (none: do not ask), by number of 64-bit words; worker threads by id.
+@tvmlab_cpus = global [$CPU_WORDS x i64] zeroinitializer, align 64
+@tvmlab_workers = global [$SHARES x i32] zeroinitializer, align 64
+@avoided = internal global i32 -1, align 4
 @result = internal global i32 0, align 64
 @tvmlab_threads = global i32 1, align 64
 @tvmlab_spin = global i32 20000, align 4
@@ -75,6 +95,7 @@ _POOL_IR = """
 declare i32 @pthread_create(ptr, ptr, ptr, ptr)
 declare i32 @pthread_detach(i64)
 declare i64 @syscall(i64, ...)
+declare i32 @sched_getcpu()
 $PAUSE_DECLARATION
 
 ; Wait until the word differs from old; sleepers counts who waits in the kernel.
@@ -116,33 +137,118 @@ done:
   ret void
 }
 
-; The share of participant `me` of `n`: one equal part, or chunks taken in turn.
-define internal void @work(i32 %me, i32 %n) {
+; Let no sleeping worker wake up on the core of this thread.
+define internal void @make_way() {
+entry:
+  %mask = alloca [$CPU_WORDS x i64], align 8
+  %s = load atomic i32, ptr @sleepers seq_cst, align 4
+  %none = icmp eq i32 %s, 0
+  br i1 %none, label %done, label %where
+where:
+  %cpu = call i32 @sched_getcpu()
+  %before = load i32, ptr @avoided, align 4
+  %same = icmp eq i32 %cpu, %before
+  %started = load i32, ptr @tvmlab_started, align 4
+  %many = icmp sgt i32 %started, $MOST_MOVED
+  %beyond = icmp uge i32 %cpu, $CPU_BITS
+  %no1 = or i1 %same, %many
+  %no = or i1 %no1, %beyond
+  br i1 %no, label %done, label %prepare
+prepare:
+  %cpu64 = zext i32 %cpu to i64
+  %index = lshr i64 %cpu64, 6
+  %place = and i64 %cpu64, 63
+  %bit = shl i64 1, %place
+  %inverse = xor i64 %bit, -1
+  br label %copy
+copy:
+  %w = phi i64 [ 0, %prepare ], [ %w1, %copy ]
+  %some = phi i64 [ 0, %prepare ], [ %some1, %copy ]
+  %from = getelementptr i64, ptr @tvmlab_cpus, i64 %w
+  %word = load i64, ptr %from, align 8
+  %here = icmp eq i64 %w, %index
+  %without = and i64 %word, %inverse
+  %chosen = select i1 %here, i64 %without, i64 %word
+  %to = getelementptr i64, ptr %mask, i64 %w
+  store i64 %chosen, ptr %to, align 8
+  %some1 = or i64 %some, %chosen
+  %w1 = add nuw nsw i64 %w, 1
+  %copied = icmp eq i64 %w1, $CPU_WORDS
+  br i1 %copied, label %check, label %copy
+check:
+  %nowhere = icmp eq i64 %some1, 0
+  br i1 %nowhere, label %done, label %note
+note:
+  store i32 %cpu, ptr @avoided, align 4
+  br label %each
+each:
+  %i = phi i32 [ 1, %note ], [ %i1, %next ]
+  %more = icmp sle i32 %i, %started
+  br i1 %more, label %one, label %done
+one:
+  %i64 = zext i32 %i to i64
+  %id_at = getelementptr i32, ptr @tvmlab_workers, i64 %i64
+  %id = load atomic i32, ptr %id_at monotonic, align 4
+  %known = icmp ne i32 %id, 0
+  br i1 %known, label %move, label %unknown
+move:
+  %r = call i64 (i64, ...) @syscall(i64 $SETAFFINITY, i32 %id, i64 $CPU_BYTES, ptr %mask)
+  br label %next
+unknown:  ; it has just been started: ask again next time
+  store i32 -1, ptr @avoided, align 4
+  br label %next
+next:
+  %i1 = add i32 %i, 1
+  br label %each
+done:
+  ret void
+}
+
+; Work on shares as participant `me`: its own first, then those that nobody has begun.
+define internal void @work(i32 %me) {
 entry:
   %body = load ptr, ptr @job, align 8
-  %ctx = load ptr, ptr getelementptr ({ ptr, ptr, i64, i64 }, ptr @job, i32 0, i32 1), align 8
-  %extent = load i64, ptr getelementptr ({ ptr, ptr, i64, i64 }, ptr @job, i32 0, i32 2), align 8
-  %chunk = load i64, ptr getelementptr ({ ptr, ptr, i64, i64 }, ptr @job, i32 0, i32 3), align 8
-  %dynamic = icmp sgt i64 %chunk, 0
-  br i1 %dynamic, label %take, label %static
-static:
-  %me64 = zext i32 %me to i64
+  %ctx = load ptr, ptr getelementptr ($JOB, ptr @job, i32 0, i32 1), align 8
+  %extent = load i64, ptr getelementptr ($JOB, ptr @job, i32 0, i32 2), align 8
+  %chunk = load i64, ptr getelementptr ($JOB, ptr @job, i32 0, i32 3), align 8
+  %n = load i32, ptr getelementptr ($JOB, ptr @job, i32 0, i32 4), align 4
+  %round = load i32, ptr getelementptr ($JOB, ptr @job, i32 0, i32 5), align 4
   %n64 = zext i32 %n to i64
   %each = udiv i64 %extent, %n64
   %rest = urem i64 %extent, %n64
-  %before = mul i64 %each, %me64
-  %extra = call i64 @llvm.umin.i64(i64 %me64, i64 %rest)
-  %begin = add i64 %before, %extra
-  %larger = icmp ult i64 %me64, %rest
+  %dynamic = icmp sgt i64 %chunk, 0
+  br i1 %dynamic, label %take, label %static
+static:
+  %tried = phi i32 [ 0, %entry ], [ %tried1, %tried_one ]
+  %left_over = icmp ult i32 %tried, %n
+  br i1 %left_over, label %try, label %done
+try:
+  %sum = add i32 %me, %tried
+  %wrapped = sub i32 %sum, %n
+  %over = icmp uge i32 %sum, %n
+  %share = select i1 %over, i32 %wrapped, i32 %sum
+  %share64 = zext i32 %share to i64
+  %taken_at = getelementptr i32, ptr @taken, i64 %share64
+  %last_round = atomicrmw xchg ptr %taken_at, i32 %round acq_rel
+  %mine = icmp ne i32 %last_round, %round
+  br i1 %mine, label %begin, label %tried_one
+begin:
+  %before = mul i64 %each, %share64
+  %extra = call i64 @llvm.umin.i64(i64 %share64, i64 %rest)
+  %first_one = add i64 %before, %extra
+  %larger = icmp ult i64 %share64, %rest
   %one = zext i1 %larger to i64
   %size = add i64 %each, %one
-  %end = add i64 %begin, %size
+  %end = add i64 %first_one, %size
   %some = icmp sgt i64 %size, 0
-  br i1 %some, label %run, label %done
+  br i1 %some, label %run, label %tried_one
 run:
-  %code = call i32 %body(ptr %ctx, i64 %begin, i64 %end)
+  %code = call i32 %body(ptr %ctx, i64 %first_one, i64 %end)
   call void @note(i32 %code)
-  br label %done
+  br label %tried_one
+tried_one:
+  %tried1 = add i32 %tried, 1
+  br label %static
 take:
   %first = atomicrmw add ptr @next, i64 %chunk monotonic
   %left = icmp slt i64 %first, %extent
@@ -177,6 +283,11 @@ entry:
   %me = trunc i64 %packed to i32
   %high = lshr i64 %packed, 32
   %start = trunc i64 %high to i32
+  %me64 = zext i32 %me to i64
+  %id_at = getelementptr i32, ptr @tvmlab_workers, i64 %me64
+  %id64 = call i64 (i64, ...) @syscall(i64 $GETTID)
+  %id = trunc i64 %id64 to i32
+  store atomic i32 %id, ptr %id_at monotonic, align 4
   br label %loop
 loop:
   %old = phi i32 [ %start, %entry ], [ %now, %served ]
@@ -184,14 +295,29 @@ loop:
   %now = load atomic i32, ptr @epoch acquire, align 4
   %n = and i32 %now, $ACTIVE_MASK
   %mine = icmp ult i32 %me, %n
-  br i1 %mine, label %serve, label %served
+  br i1 %mine, label %knock, label %served
+knock:
+  %seen = load atomic i32, ptr @gate monotonic, align 4
+  %closed = icmp slt i32 %seen, 0
+  br i1 %closed, label %served, label %enter
+enter:
+  %more = add i32 %seen, 1
+  %pair = cmpxchg ptr @gate, i32 %seen, i32 %more acq_rel monotonic
+  %in = extractvalue { i32, i1 } %pair, 1
+  br i1 %in, label %inside, label %knock
+inside:  ; perhaps of a later loop, with fewer participants
+  %shares = load i32, ptr getelementptr ($JOB, ptr @job, i32 0, i32 4), align 4
+  %invited = icmp ult i32 %me, %shares
+  br i1 %invited, label %serve, label %leave
 serve:
-  call void @work(i32 %me, i32 %n)
-  %before = atomicrmw sub ptr @pending, i32 1 seq_cst
-  %last = icmp eq i32 %before, 1
+  call void @work(i32 %me)
+  br label %leave
+leave:
+  %before = atomicrmw sub ptr @gate, i32 1 seq_cst
+  %last = icmp eq i32 %before, -2147483647
   br i1 %last, label %tell, label %served
 tell:
-  call void @wake(ptr @pending, ptr @caller_sleeps, i32 1)
+  call void @wake(ptr @gate, ptr @caller_sleeps, i32 1)
   br label %served
 served:
   br label %loop
@@ -251,27 +377,32 @@ own:
   %chunk0 = call i64 @llvm.smax.i64(i64 %even, i64 1)
   %chunk = select i1 %dynamic, i64 %chunk0, i64 0
   store ptr %body, ptr @job, align 8
-  store ptr %ctx, ptr getelementptr ({ ptr, ptr, i64, i64 }, ptr @job, i32 0, i32 1), align 8
-  store i64 %extent, ptr getelementptr ({ ptr, ptr, i64, i64 }, ptr @job, i32 0, i32 2), align 8
-  store i64 %chunk, ptr getelementptr ({ ptr, ptr, i64, i64 }, ptr @job, i32 0, i32 3), align 8
+  store ptr %ctx, ptr getelementptr ($JOB, ptr @job, i32 0, i32 1), align 8
+  store i64 %extent, ptr getelementptr ($JOB, ptr @job, i32 0, i32 2), align 8
+  store i64 %chunk, ptr getelementptr ($JOB, ptr @job, i32 0, i32 3), align 8
+  store i32 %n, ptr getelementptr ($JOB, ptr @job, i32 0, i32 4), align 4
+  %round = load i32, ptr getelementptr ($JOB, ptr @job, i32 0, i32 5), align 4
+  %round1 = add i32 %round, 1
+  store i32 %round1, ptr getelementptr ($JOB, ptr @job, i32 0, i32 5), align 4
   store atomic i64 0, ptr @next monotonic, align 8
   store atomic i32 0, ptr @result monotonic, align 4
-  %others = sub i32 %n, 1
-  store atomic i32 %others, ptr @pending monotonic, align 4
+  store atomic i32 0, ptr @gate release, align 4
   %old = load atomic i32, ptr @epoch monotonic, align 4
   %seq = and i32 %old, $SEQUENCE_MASK
   %seq1 = add i32 %seq, $SEQUENCE_STEP
   %new = or i32 %seq1, %n
   store atomic i32 %new, ptr @epoch seq_cst, align 4
+  call void @make_way()
   call void @wake(ptr @epoch, ptr @sleepers, i32 2147483647)
-  call void @work(i32 0, i32 %n)
+  call void @work(i32 0)
+  %was = atomicrmw or ptr @gate, i32 -2147483648 acq_rel
   br label %join
 join:
-  %left = load atomic i32, ptr @pending acquire, align 4
-  %all = icmp eq i32 %left, 0
+  %left = load atomic i32, ptr @gate acquire, align 4
+  %all = icmp eq i32 %left, -2147483648
   br i1 %all, label %joined, label %wait
 wait:
-  call void @wait_change(ptr @pending, i32 %left, ptr @caller_sleeps)
+  call void @wait_change(ptr @gate, i32 %left, ptr @caller_sleeps)
   br label %join
 joined:
   %code = load atomic i32, ptr @result monotonic, align 4
@@ -296,7 +427,8 @@ define void @tvmlab_reset() {
   store i32 0, ptr @tvmlab_started, align 4
   store i32 0, ptr @sleepers, align 4
   store i32 0, ptr @caller_sleeps, align 4
-  store i32 0, ptr @pending, align 4
+  store i32 -2147483648, ptr @gate, align 4
+  store i32 -1, ptr @avoided, align 4
   store i32 0, ptr @busy, align 4
   ret void
 }
@@ -317,6 +449,14 @@ def pool_ir(arch: str) -> str | None:
         "$ACTIVE_MASK": str((1 << _ACTIVE_BITS) - 1),
         "$SEQUENCE_MASK": str(sequence - (1 << 32)),
         "$SEQUENCE_STEP": str(1 << _ACTIVE_BITS),
+        "$SHARES": str(MAX_WORKERS + 1),
+        "$CPU_WORDS": str(CPU_WORDS),
+        "$CPU_BITS": str(64 * CPU_WORDS),
+        "$CPU_BYTES": str(8 * CPU_WORDS),
+        "$MOST_MOVED": str(_MOST_MOVED),
+        "$GETTID": str(_GETTID[arch]),
+        "$SETAFFINITY": str(_SETAFFINITY[arch]),
+        "$JOB": "{ ptr, ptr, i64, i64, i32, i32 }",
     }
     text = _POOL_IR
     for word, value in words.items():
