@@ -90,3 +90,33 @@ def pooling(
             total = np.sum(values, axis=0) if values else 0.0
             out[(slice(None), slice(None), *at)] = total / max(count, 1)
     return out
+
+
+def transposed(
+    x: Array,
+    w: Array,
+    stride: Sequence[int],
+    dilation: Sequence[int],
+    pads: Sequence[tuple[int, int]],
+    more: Sequence[int],
+    groups: int = 1,
+) -> Array:
+    """Each element of NC... data spreads over a window; filters are IO..., margins are cut off."""
+    per_in, per_out = x.shape[1] // groups, w.shape[1]
+    full = [
+        (n - 1) * s + (k - 1) * d + 1 + m
+        for n, k, s, d, m in zip(x.shape[2:], w.shape[2:], stride, dilation, more, strict=True)
+    ]
+    out = np.zeros((x.shape[0], groups * per_out, *full))
+    for tap in product(*(range(k) for k in w.shape[2:])):
+        for g in range(groups):
+            part = x[:, g * per_in : (g + 1) * per_in].astype("float64")
+            filters = w[(slice(g * per_in, (g + 1) * per_in), slice(None), *tap)]
+            spread = np.moveaxis(np.tensordot(part, filters, axes=([1], [0])), -1, 1)
+            places = tuple(
+                slice(t * d, t * d + (n - 1) * s + 1, s)
+                for t, d, n, s in zip(tap, dilation, x.shape[2:], stride, strict=True)
+            )
+            out[(slice(None), slice(g * per_out, (g + 1) * per_out), *places)] += spread
+    kept = [slice(b, n - a) for n, (b, a) in zip(full, pads, strict=True)]
+    return out[(slice(None), slice(None), *kept)]

@@ -57,6 +57,12 @@ from .matmul import batch_matmul, matmul, schedule_matmul
 from .pooling import global_pool, pool2d
 from .reduction import max, min, prod, sum
 from .shape import expand_dims, flatten, pad, reshape, transpose
+from .transposed import (
+    conv1d_transpose,
+    conv2d_transpose,
+    conv3d_transpose,
+    pack_transposed,
+)
 from .winograd import conv2d_winograd, pack_winograd, winograd_tile
 
 __all__ = [
@@ -72,10 +78,13 @@ __all__ = [
     "channel_block",
     "clip",
     "conv1d",
+    "conv1d_transpose",
     "conv2d",
     "conv2d_nchw",
+    "conv2d_transpose",
     "conv2d_winograd",
     "conv3d",
+    "conv3d_transpose",
     "cos",
     "dense",
     "depthwise_conv2d",
@@ -111,6 +120,7 @@ __all__ = [
     "negative",
     "not_equal",
     "pack_array",
+    "pack_transposed",
     "pack_winograd",
     "pad",
     "pool2d",

@@ -29,8 +29,9 @@ class Anchor:
         The input with a margin, if it has one.
     epilogue
         What follows element by element, in order, up to the last; all but the last are used once.
-    around
-        All other operations that compute, in order of need.
+    before, after
+        All other operations that compute, in order of need: those that the window is computed
+        from, or that have nothing to do with it, and those that are computed from it.
     """
 
     window: Tensor
@@ -38,7 +39,8 @@ class Anchor:
     layout: Layout
     padded: Tensor | None
     epilogue: tuple[Tensor, ...]
-    around: tuple[Operation, ...]
+    before: tuple[Operation, ...]
+    after: tuple[Operation, ...]
 
     @property
     def op(self) -> ComputeOp:
@@ -84,10 +86,21 @@ def find_anchor(outputs: Sequence[Tensor]) -> Anchor:
     padded = data.outputs[0] if data.tag.endswith("pad") else None
     epilogue = _epilogue(op.outputs[0], order, outputs)
     inside = {*stages, data if padded is not None else op, *(t.op for t in epilogue)}
-    around = [o for o in order if o not in inside and isinstance(o, ComputeOp)]
-    attrs = op.attrs
-    layout = Layout.of(str(attrs["out_layout"]))
-    return Anchor(op.outputs[0], str(attrs["conv"]), layout, padded, epilogue, tuple(around))
+    others = [o for o in order if o not in inside and isinstance(o, ComputeOp)]
+    following = _following(op, order)
+    before = tuple(o for o in others if o not in following)
+    after = tuple(o for o in others if o in following)
+    layout = Layout.of(str(op.attrs["out_layout"]))
+    return Anchor(op.outputs[0], str(op.attrs["conv"]), layout, padded, epilogue, before, after)
+
+
+def _following(start: Operation, order: Sequence[Operation]) -> set[Operation]:
+    """All operations that are computed from another, and itself."""
+    found = {start}
+    for op in order:
+        if any(t.op in found for t in op.input_tensors):
+            found.add(op)
+    return found
 
 
 def _needed(outputs: Sequence[Tensor]) -> list[Operation]:

@@ -20,7 +20,7 @@ from tvmlab.te import Tensor
 
 from .conv_anchor import Anchor, find_anchor
 from .conv_plan import ConvPlan, plan_conv
-from .tag import is_broadcast
+from .tag import is_broadcast, is_injective
 from .winograd_schedule import schedule_winograd
 
 _WRITTEN_OUT = 160
@@ -155,11 +155,14 @@ def _pad(sch: Schedule, anchor: Anchor, tile: _Tile) -> None:
 
 
 def _schedule_around(sch: Schedule, anchor: Anchor, results: Sequence[Tensor]) -> None:
-    """Inline what comes before element by element; vectors and threads for all other operations."""
-    for op in anchor.around:
+    """Inline what comes element by element; vectors and threads for all other operations.
+
+    What comes later may also rearrange elements; what comes before is read many times.
+    """
+    for op in (*anchor.before, *anchor.after):
         tensor = op.outputs[0]
-        is_light = is_broadcast(op.tag) and not is_among(tensor, results)
-        if is_light and sch.check("compute_inline", tensor):
+        light = is_broadcast(op.tag) or (op in anchor.after and is_injective(op.tag))
+        if light and not is_among(tensor, results) and sch.check("compute_inline", tensor):
             sch.compute_inline(tensor)
             continue
         _spread(sch, sch.block(tensor))

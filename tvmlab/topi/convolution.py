@@ -18,7 +18,8 @@ from .geometry import Numbers, Padding, margins, out_size, per_dimension
 from .layout import Cut, Layout, Place, whole
 from .shape import pad
 
-_SPATIAL = {1: "W", 2: "HW", 3: "DHW"}
+SPATIAL = {1: "W", 2: "HW", 3: "DHW"}
+"""The spatial dimensions, by their number."""
 
 
 def conv1d(
@@ -36,7 +37,7 @@ def conv1d(
 ) -> Tensor:
     """A convolution along one dimension: see `conv2d`."""
     layouts = (layout, kernel_layout, out_layout)
-    return _convolution(data, weight, (stride, dilation), padding, 1, layouts, groups, out_dtype)
+    return convolution(data, weight, (stride, dilation), padding, 1, layouts, groups, out_dtype)
 
 
 def conv2d(
@@ -77,7 +78,7 @@ def conv2d(
         If sizes do not fit together.
     """
     layouts = (layout, kernel_layout, out_layout)
-    return _convolution(data, weight, (stride, dilation), padding, 2, layouts, groups, out_dtype)
+    return convolution(data, weight, (stride, dilation), padding, 2, layouts, groups, out_dtype)
 
 
 def conv3d(
@@ -95,7 +96,7 @@ def conv3d(
 ) -> Tensor:
     """A convolution along three dimensions: see `conv2d`."""
     layouts = (layout, kernel_layout, out_layout)
-    return _convolution(data, weight, (stride, dilation), padding, 3, layouts, groups, out_dtype)
+    return convolution(data, weight, (stride, dilation), padding, 3, layouts, groups, out_dtype)
 
 
 def filter_layout(layout: str) -> str:
@@ -105,7 +106,7 @@ def filter_layout(layout: str) -> str:
     return f"OI{spatial}" if names.startswith("NC") else f"{spatial}IO"
 
 
-def _convolution(
+def convolution(
     data: Tensor,
     weight: Tensor,
     steps: tuple[Numbers, Numbers],
@@ -115,9 +116,18 @@ def _convolution(
     groups: int,
     out_dtype: DType | str | None,
 ) -> Tensor:
+    """A convolution along `rank` dimensions: see `conv2d`.
+
+    Parameters
+    ----------
+    steps
+        Stride and dilation.
+    layouts
+        Of images, filters and output.
+    """
     images, out = Layout.of(layouts[0]), Layout.of(layouts[2] or layouts[0])
     filters = Layout.of(layouts[1] or filter_layout(layouts[0]))
-    spatial = _SPATIAL[rank]
+    spatial = SPATIAL[rank]
     for layout, names in ((images, "NC"), (filters, "OI"), (out, "NC")):
         if sorted(layout.names) != sorted(names + spatial):
             raise ShapeError(
