@@ -49,6 +49,32 @@ CASES: dict[str, tuple[Pass, str, str]] = {
             C.masked(ramp(0, 1, 4) < broadcast(3, 4))[ramp(4, 1, 4)] = A.masked(ramp(0, 1, 4) < broadcast(3, 4))[ramp(4, 1, 4)]
         """,
     ),
+    "lanes of a sum are joined, vectors first": (
+        vectorize,
+        """
+        def f(A: float32[3, 10], C: float32[3]):
+            for i in range(3):
+                for k in vectorized(10):
+                    C[i] = C[i] + A[i, k]
+        """,
+        """
+        def f(A: float32[3, 10], C: float32[3]):
+            for i in range(3):
+                C[i] = C[i] + lanes_add(A[i, ramp(0, 1, 4)] + A[i, ramp(4, 1, 4)]) + lanes_add(A[i, ramp(8, 1, 2)])
+        """,
+    ),
+    "lanes that take no part in a maximum are neutral": (
+        vectorize,
+        """
+        def f(A: float32[7], C: float32[()]):
+            for k in vectorized(7):
+                C[()] = max(A[k], C[()])
+        """,
+        """
+        def f(A: float32[7], C: float32[()]):
+            C[()] = max(C[()], lanes_max(max(A[ramp(0, 1, 4)], select(ramp(0, 1, 4) < broadcast(3, 4), A.masked(ramp(0, 1, 4) < broadcast(3, 4))[ramp(4, 1, 4)], broadcast(float32("-inf"), 4)))))
+        """,
+    ),
     "many vectors become a loop": (
         vectorize,
         """
@@ -120,17 +146,17 @@ CASES: dict[str, tuple[Pass, str, str]] = {
             C.masked(ramp(0, 1, 4) < broadcast(3, 4))[ramp(0, 1, 4)] = select(ramp(0, 1, 4) < broadcast(3, 4), A.masked(ramp(0, 1, 4) < broadcast(3, 4))[ramp(0, 1, 4)] // B.masked(ramp(0, 1, 4) < broadcast(3, 4))[ramp(0, 1, 4)], broadcast(int32(0), 4))
         """,
     ),
-    "a reduction over lanes stays scalar and says why": (
+    "an update whose order matters stays scalar and says why": (
         vectorize,
         """
         def f(A: float32[8], C: float32[1]):
             for j in vectorized(8):
-                C[0] = C[0] + A[j]
+                C[0] = C[0] / A[j]
         """,
         """
         def f(A: float32[8], C: float32[1]):
             for j in range(8, scalar="all lanes write the same element of C"):
-                C[0] = C[0] + A[j]
+                C[0] = C[0] / A[j]
         """,
     ),
     "of two vectorized loops the outer one is unrolled": (

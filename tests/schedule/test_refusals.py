@@ -45,8 +45,10 @@ def _parallel_reduction() -> Schedule:
 
 
 def _vectorize_reduction() -> None:
-    sch = Schedule(matmul())
-    sch.vectorize(sch.loops("C")[2])
+    a, k = te.placeholder((8, 16), "int32", name="A"), te.reduce_axis(16, "k")
+    xor = te.comm_reducer(lambda x, y: x ^ y, lambda t: te.const(0, t))
+    sch = Schedule(te.compute((8,), lambda i: xor(a[i, k], axis=k), name="C"))
+    sch.vectorize(sch.loops("C")[1])
 
 
 def _split_vectorized() -> None:

@@ -43,7 +43,7 @@ from .expr import (
 )
 from .kernel import kernel
 from .naming import Names
-from .op_table import CALLS, SYMBOL, CallInfo, call_info
+from .op_table import CALLS, JOIN_LANES, SYMBOL, CallInfo, call_info
 from .parser import parse, parse_expr, parse_stmt
 from .printer import Line, marked_text, to_lines, to_text
 from .program import IMPORT_LLVM, Param, Program
@@ -119,6 +119,7 @@ __all__ = [
     "GRID_TAGS",
     "GROUP_TAGS",
     "IMPORT_LLVM",
+    "JOIN_LANES",
     "SCOPES",
     "SYMBOL",
     "TRUE",

@@ -36,8 +36,8 @@ class CallInfo:
     Attributes
     ----------
     result
-        The type of the result: that of the first argument, bool, always the same one, or any that
-        the call states.
+        The type of the result: that of the first argument, of one of its lanes, bool, always the
+        same one, or any that the call states.
     others
         The type of the arguments after the first; None: that of the first.
     by_width
@@ -47,7 +47,7 @@ class CallInfo:
     name: str
     arity: int
     meaning: Callable[..., Any]
-    result: Literal["same", "bool", "any"] | DType = "same"
+    result: Literal["same", "lane", "bool", "any"] | DType = "same"
     others: DType | None = None
     by_width: bool = False
 
@@ -55,6 +55,8 @@ class CallInfo:
         """The type of the result for a first argument of the given type."""
         if isinstance(self.result, DType):
             return self.result.with_lanes(argument.lanes)
+        if self.result == "lane":
+            return argument.scalar
         return BOOL.with_lanes(argument.lanes) if self.result == "bool" else argument
 
     def argument_type(self, first: DType) -> DType:
@@ -108,6 +110,11 @@ _ROWS: tuple[CallInfo, ...] = (
     CallInfo("popcount", 1, popcount, by_width=True),
     CallInfo("clz", 1, leading_zeros, by_width=True),
     CallInfo("q_multiply_shift", 4, q_multiply_shift),
+    # All lanes of a vector joined to one value; sums and products in any order.
+    CallInfo("lanes_add", 1, np.add.reduce, "lane"),
+    CallInfo("lanes_mul", 1, np.multiply.reduce, "lane"),
+    CallInfo("lanes_min", 1, np.minimum.reduce, "lane"),
+    CallInfo("lanes_max", 1, np.maximum.reduce, "lane"),
     # Makes the call of the kernel fail: an index, its limit, the number of a text (check_indices).
     CallInfo("outside", 3, outside, "any"),
     *(CallInfo(f"saturate_{t}", 1, saturating(t), t) for t in _SATURATED),
@@ -118,6 +125,10 @@ CALLS: dict[str, CallInfo] = {row.name: row for row in _ROWS}
 SYMBOL = "symbol:"
 """Before the name of a C function that a `Call` may name too: it takes values and gives one, which
 depends on nothing else."""
+
+
+JOIN_LANES = "lanes_"
+"""Before the operation by which a `Call` joins all lanes of a vector."""
 
 
 def call_info(op: str) -> CallInfo:

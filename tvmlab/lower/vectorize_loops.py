@@ -8,7 +8,11 @@
     C[i, ramp(32, 1, 8)] = A[i, ramp(32, 1, 8)] * broadcast(B[i], 8)
 
 Loops inside go around the vectors, conditions on the lane become masks. What is left over at the
-end is done by a shorter vector or a masked one. A loop that cannot be vectorized runs in its plain
+end is done by a shorter vector or a masked one. Lanes that update one element are joined first:
+
+    for k in vectorized(16): S[i] = S[i] + A[k]  ->  S[i] = S[i] + lanes_add(A[ramp(0, 1, 16)])
+
+A loop that cannot be vectorized runs in its plain
 order, and says why in an annotation `scalar`.
 """
 
@@ -19,6 +23,7 @@ from dataclasses import replace
 
 from tvmlab.ir import (
     Alloc,
+    Binary,
     Broadcast,
     Cast,
     Expr,
@@ -51,6 +56,7 @@ from tvmlab.ir import (
 )
 
 from .lane_plan import any_lane_condition, cut_extent, plan_lanes
+from .lane_update import LaneUpdate, lane_update
 from .options import VectorUnit
 from .widen import Lanes, NotVectorizable, Widener
 
@@ -143,6 +149,8 @@ class _Vectors:
     def stmt(self, stmt: Stmt, conditions: tuple[Expr, ...]) -> Stmt:
         """The statement for all lanes where the conditions (on the lane) hold."""
         match stmt:
+            case Store() if not any(uses_var(i, self._varying) for i in stmt.indices):
+                return self._joined(stmt, conditions)
             case Store():
                 return seq([self._store(stmt, run, conditions) for run in self._runs])
             case Seq():
@@ -205,8 +213,6 @@ class _Vectors:
             raise NotVectorizable("a condition reads what is written under it")
 
     def _store(self, stmt: Store, run: Lanes, conditions: tuple[Expr, ...]) -> Stmt:
-        if not any(uses_var(i, self._varying) for i in stmt.indices):
-            raise NotVectorizable(f"all lanes write the same element of {stmt.buffer.name}")
         if stmt.mask is not None:
             conditions = (*conditions, stmt.mask)
         if run.count == 1:
@@ -214,6 +220,33 @@ class _Vectors:
         value = self._value(stmt.value, run, conditions)
         mask = self._mask(run, conditions)
         return Store(stmt.buffer, self._widener(run, conditions).indices(stmt.indices), value, mask)
+
+    def _joined(self, stmt: Store, conditions: tuple[Expr, ...]) -> Stmt:
+        """A reduction into one element: vectors are joined to one, then its lanes."""
+        update = lane_update(stmt)
+        if update is None:
+            raise NotVectorizable(f"all lanes write the same element of {stmt.buffer.name}")
+        if stmt.mask is not None:
+            conditions = (*conditions, stmt.mask)
+        if self._may_be_empty(conditions):
+            # The element itself must then not be touched: its place may lie outside the buffer.
+            raise NotVectorizable(f"it may be that no lane updates {stmt.buffer.name}")
+        whole: dict[int, list[Expr]] = {}
+        for run in self._runs:
+            whole.setdefault(run.count, []).append(self._lanes_of(update, run, conditions))
+        value: Expr = Load(stmt.buffer, stmt.indices)
+        for vectors in whole.values():
+            value = Binary(update.op, value, update.joined(vectors))
+        return Store(stmt.buffer, stmt.indices, value)
+
+    def _lanes_of(self, update: LaneUpdate, run: Lanes, conditions: tuple[Expr, ...]) -> Expr:
+        """The values of one run of lanes; those that take no part are neutral."""
+        if run.count == 1:
+            scalar = substitute(update.value, {self._var: run.start})
+            cond = substitute(conjunction(conditions), {self._var: run.start})
+            return Select(cond, scalar, update.neutral(1)) if conditions else scalar
+        value, mask = self._value(update.value, run, conditions), self._mask(run, conditions)
+        return value if mask is None else Select(mask, value, update.neutral(run.count))
 
     def _single(self, stmt: Stmt, run: Lanes, conditions: tuple[Expr, ...]) -> Stmt:
         """A statement for a run of one lane: nothing becomes wide."""

@@ -2,6 +2,7 @@
 
 Two iterations are independent if neither writes an element that the other touches. A reduction loop
 never is, and a refusal names two iterations that clash and a loop on which the step is possible.
+Lanes of one vector may still do a sum, a product or an extreme: lowering joins them first.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from .dataflow import flows_within, is_dataflow, moves_apart
 from .dependence import Conflict, find_conflict, side_by_side
 from .fixes import side_by_side_fixes
 from .index import ProgramIndex, index_of
-from .kinds import final_stores
+from .kinds import final_stores, joins_lanes
 from .legality import binding_vars, order_note, verb
 from .repeats import injective_inside
 from .verdict import Fix, RefusedError, refuse, unsure
@@ -54,7 +55,8 @@ def require_independent(
     looked_at = [b for b in below if b not in exempt]
     if is_dataflow(index, loop):
         for block in looked_at:
-            asked.require_distinct_stores(block)
+            if not (primitive == "vectorize" and joins_lanes(block, loop.var)):
+                asked.require_distinct_stores(block)
     elif looked_at:
         # What threads join is no clash; but other exempt blocks may read what these ones write.
         joined = [b for b in below if b in exempt and loop.var in binding_vars(b, "reduce")]

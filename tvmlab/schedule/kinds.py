@@ -99,6 +99,23 @@ def shifted_iters(indices: Sequence[Expr]) -> list[tuple[Var, Expr]] | None:
     return None if moving or len(variables) < len(found) else found
 
 
+def joins_lanes(block: Block, loop: Var) -> bool:
+    """Whether iterations of a loop update elements so that lanes of a vector can be joined first.
+
+    It is a reduction by one plain operation, over this loop.
+    """
+    if block_kind(block) != "reduction":
+        return False
+    kinds = {
+        it.kind for it, at in zip(block.iters, block.bindings, strict=True) if uses_var(at, {loop})
+    }
+    store = single_store(block)
+    if store is None or kinds != {"reduce"} or not isinstance(store.value, Binary):
+        return False
+    plain = store.value.op in ("add", "mul", "min", "max") and not store.value.dtype.is_bool
+    return plain and _operation(store.value, store) is not None
+
+
 def reducer_of(block: Block) -> Hashable:
     """What tells the operation by which a block updates its own elements from others, or None.
 

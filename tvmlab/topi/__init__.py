@@ -25,6 +25,7 @@ from .broadcast import (
 from .conv2d import conv2d_nchw, schedule_conv2d_nchw
 from .conv_schedule import schedule_conv
 from .convolution import conv1d, conv2d, conv3d, depthwise_conv2d
+from .default import schedule
 from .dot_matmul import matmul_bf16, matmul_int8, schedule_dot_matmul
 from .elementwise import (
     abs,
@@ -130,6 +131,7 @@ __all__ = [
     "reshape",
     "round",
     "rsqrt",
+    "schedule",
     "schedule_conv",
     "schedule_conv2d_nchw",
     "schedule_dot_matmul",

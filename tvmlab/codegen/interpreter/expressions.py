@@ -10,6 +10,8 @@ import numpy as np
 
 from tvmlab.codegen.llvm.link import imported_symbol
 from tvmlab.ir import (
+    CALLS,
+    JOIN_LANES,
     SYMBOL,
     Binary,
     Broadcast,
@@ -262,11 +264,20 @@ def _call(c: ExprCompiler, e: Call) -> Value:
     args = tuple(c.expr(a) for a in e.args)
     if e.op.startswith(SYMBOL):
         return _symbol(c, e, args)
+    if e.op.startswith(JOIN_LANES):
+        return _joined_lanes(c, e)
     function = (scalar_call if e.dtype.lanes == 1 else vector_call)(e.op, e.dtype)
     if len(args) == 1:
         (only,) = args
         return lambda: function(only())
     return lambda: function(*[a() for a in args])
+
+
+def _joined_lanes(c: ExprCompiler, e: Call) -> Value:
+    """The lanes of a vector, joined to one value of its type."""
+    vector, join, kind = c.expr(e.args[0]), CALLS[e.op].meaning, e.dtype.numpy
+    plain = int if e.dtype.is_int else kind.type
+    return lambda: plain(join(vector(), dtype=kind))
 
 
 def _symbol(c: ExprCompiler, e: Call, args: Sequence[Value]) -> Value:

@@ -34,6 +34,7 @@ from .calls import compile_call
 from .empty_sums import inits_below
 from .expressions import ExprCompiler
 from .failure import Fault
+from .joint_lanes import joined_by_lanes
 from .launch import Kernel
 from .linear import Value
 from .memory import ConcurrentLoop, Slot
@@ -173,6 +174,8 @@ class StmtCompiler:
         concurrent = None
         if s.kind in ("parallel", "vectorized"):
             writes = frozenset(written_buffers(s.body))
+            if s.kind == "vectorized":
+                writes -= joined_by_lanes(s)
             concurrent = ConcurrentLoop(s.var, s.kind, writes)
             self._keep_private(s)
             self.exprs.concurrent.append(concurrent)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from tvmlab.ir import SYMBOL, Broadcast, Call, Const, Expr
+from tvmlab.ir import JOIN_LANES, SYMBOL, Broadcast, Call, Const, Expr
 from tvmlab.support import DType, UnsupportedOp
 
 from .context import Context, emits
 from .convert import narrow_float, widen_float
 from .faults import emit_outside
 from .integer_calls import on_integers, saturate
+from .lanes import join_lanes
 from .math_functions import has_polynomial, write_function
 from .types import c_parameter, c_result, literal, llvm_type, suffix
 
@@ -27,6 +28,8 @@ def _call(ctx: Context, expr: Call) -> str:
         return emit_outside(ctx, expr)
     if expr.op.startswith(SYMBOL):
         return _symbol(ctx, expr)
+    if expr.op.startswith(JOIN_LANES):
+        return join_lanes(ctx, expr)
     dtype = expr.args[0].dtype
     values = [ctx.expr(argument) for argument in expr.args]
     if expr.op.startswith("saturate_"):

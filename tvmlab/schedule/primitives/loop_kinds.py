@@ -25,7 +25,9 @@ def vectorize(program: Program, loop: Var) -> Applied:
     """Run the iterations of a loop in the lanes of vectors.
 
     The iterations must write different elements and the extent must be a constant; an extent that
-    is no multiple of the vector width gets a narrower or masked remainder.
+    is no multiple of the vector width gets a narrower or masked remainder. The iterations of a sum,
+    a product, a minimum or a maximum may also be lanes, which are joined at the end: floating-point
+    sums then round differently.
 
     Before::
 

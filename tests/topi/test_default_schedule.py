@@ -1,0 +1,170 @@
+"""The default schedule of any graph: right values, and the shape of the nests that it is for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from helpers.random_tensors import random_tensors
+from helpers.te_values import assert_same, fresh, scheduled_values, values_of
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from tvmlab import te, topi
+from tvmlab.driver import build
+from tvmlab.ir import Buffer, const_int
+from tvmlab.schedule import Schedule
+from tvmlab.target import Target
+from tvmlab.te import Tensor
+
+Array = NDArray[Any]
+Step = Callable[[Tensor], Tensor]
+TWO = Target.host().with_threads(2)
+
+STEPS: dict[str, Step] = {
+    "exp": topi.exp,
+    "relu": topi.relu,
+    "softmax": topi.softmax,
+    "softmax of columns": lambda x: topi.softmax(x, 0),
+    "scaled": lambda x: topi.multiply(topi.add(x, 1.0), 0.5),
+    "transposed": topi.transpose,
+    "centered": lambda x: topi.subtract(x, topi.sum(x, -1, keepdims=True)),
+    "centered columns": lambda x: topi.subtract(x, topi.max(x, 0, keepdims=True)),
+    "squared": lambda x: topi.multiply(x, x),
+    "flattened": topi.flatten,
+    "padded": lambda x: topi.pad(x, [0] * (len(x.shape) - 1) + [1]),
+    "product": lambda x: topi.dense(topi.flatten(x), topi.flatten(topi.exp(x))),
+}
+ENDS: dict[str, Step] = {
+    "as it is": lambda x: x,
+    "sum": topi.sum,
+    "row sums": lambda x: topi.sum(x, -1),
+    "column maxima": lambda x: topi.max(x, 0),
+    "all but the last": lambda x: topi.min(x, list(range(max(1, len(x.shape) - 1)))),
+}
+
+
+def inputs_of(tensors: list[Tensor], seed: int = 0) -> list[Array]:
+    rng = np.random.default_rng(seed)
+    return [(rng.random(t.const_shape) - 0.5).astype(t.dtype.numpy) for t in tensors]
+
+
+def run(sch: Schedule, output: Tensor, inputs: list[Array]) -> list[Array]:
+    made = fresh([output])
+    build(sch, target=TWO)(*inputs, *made)
+    return made
+
+
+@settings(max_examples=20, deadline=None)
+@given(seed=st.integers(0, 100_000), dtype=st.sampled_from(["float32", "int32", "float64"]))
+def test_any_program(seed: int, dtype: str) -> None:
+    _, output = random_tensors(np.random.default_rng(seed), dtype)
+    rng = np.random.default_rng(seed)
+    arrays: list[Array] = []
+    for param in te.create_program([output]).params[:-1]:
+        assert isinstance(param, Buffer)
+        shape = [const_int(size) or 0 for size in param.shape]
+        arrays.append(rng.integers(-3, 4, shape).astype(param.dtype.numpy))
+    wanted = values_of(output, arrays)
+    assert_same(scheduled_values(topi.schedule(output, TWO), [output], arrays), wanted)
+
+
+@settings(max_examples=12, deadline=None)
+@given(
+    shape=st.lists(st.integers(1, 70), min_size=1, max_size=3).filter(lambda s: np.prod(s) < 9000),
+    names=st.lists(st.sampled_from(sorted(STEPS)), max_size=3),
+    end=st.sampled_from(sorted(ENDS)),
+)
+def test_chains_of_operators(shape: list[int], names: list[str], end: str) -> None:
+    x = te.placeholder(tuple(shape), name="x")
+    output = x
+    for name in names:
+        made = STEPS[name](output)
+        known = made.const_shape
+        if known is not None and np.prod(known) < 20_000:
+            output = made
+    output = topi.add(ENDS[end](output), 0.25)
+    inputs = inputs_of([x])
+    plain = fresh([output])
+    build([output])(*inputs, *plain)
+    got = run(topi.schedule(output, TWO), output, inputs)
+    np.testing.assert_allclose(got[0], plain[0], rtol=1e-4, atol=1e-4)
+
+
+def test_rows_of_a_softmax_stay_together() -> None:
+    x = te.placeholder((64, 1000), name="x")
+    sch = topi.schedule(topi.softmax(x), TWO)
+    outer = {sch.loops(block)[0] for block in sch.blocks()}
+    assert [loop.kind for loop in outer] == ["parallel"]
+    assert {block.name for block in sch.blocks()} >= {"max_rf", "exp", "sum_rf", "divide"}
+    assert "subtract" not in {block.name for block in sch.blocks()}
+
+
+def test_columns_of_a_softmax_stay_together() -> None:
+    x = te.placeholder((200, 1000), name="x")
+    sch = topi.schedule(topi.softmax(x, 0), TWO)
+    assert len({sch.loops(block)[0] for block in sch.blocks()}) == 1
+    assert all(sch.loops(block)[-1].kind == "vectorized" for block in sch.blocks())
+
+
+def test_an_elementwise_chain_is_one_loop_over_vectors() -> None:
+    x = te.placeholder((33, 100, 77), name="x")
+    sch = topi.schedule(topi.relu(topi.multiply(topi.add(x, 1.0), 2.0)), TWO)
+    (block,) = sch.blocks()
+    assert [loop.kind for loop in sch.loops(block)] == ["parallel", "vectorized"]
+
+
+def test_a_large_sum_is_divided_among_threads() -> None:
+    x = te.placeholder((500, 1000), name="x")
+    output = topi.sum(x)
+    sch = topi.schedule(output, TWO)
+    kinds = {b.name: [loop.kind for loop in sch.loops(b)] for b in sch.blocks()}
+    assert kinds["sum_rf_rf"] == ["parallel", "serial", "vectorized"]
+    inputs = inputs_of([x])
+    np.testing.assert_allclose(run(sch, output, inputs)[0], inputs[0].sum(dtype="d"), rtol=1e-4)
+
+
+def test_small_work_needs_no_threads() -> None:
+    x = te.placeholder((8, 16), name="x")
+    sch = topi.schedule(topi.softmax(x), TWO)
+    assert all(loop.kind != "parallel" for b in sch.blocks() for loop in sch.loops(b))
+
+
+def test_a_product_keeps_a_tile_of_sums() -> None:
+    a, b = te.placeholder((64, 96), name="a"), te.placeholder((96, 80), name="b")
+    k = te.reduce_axis(96, "k")
+    c = te.compute((64, 80), lambda i, j: te.sum(a[i, k] * b[k, j], axis=k), name="C")
+    sch = topi.schedule(c, TWO)
+    assert [loop.kind for loop in sch.loops("C")][-2:] == ["unrolled", "vectorized"]
+
+
+def test_sizes_known_only_at_run_time() -> None:
+    n = te.var("n")
+    x = te.placeholder((n, 100), name="x")
+    output = topi.softmax(x)
+    sch = topi.schedule(output, TWO)
+    assert len({sch.loops(block)[0] for block in sch.blocks()}) == 1
+    data = np.random.default_rng(0).random((37, 100), dtype=np.float32)
+    (got,) = scheduled_values(sch, [output], [data], [(37, 100)])
+    spread = np.exp(data - data.max(1, keepdims=True))
+    np.testing.assert_allclose(got, spread / spread.sum(1, keepdims=True), rtol=1e-5)
+
+
+def test_arguments_and_name_are_passed_on() -> None:
+    x, y = te.placeholder((4,), name="x"), te.placeholder((4,), name="y")
+    z = topi.subtract(x, y)
+    sch = topi.schedule(z, args=[z, y, x], name="minus")
+    assert sch.program.name == "minus"
+    assert [b.name for b in sch.program.params] == ["subtract", "y", "x"]
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2, None])
+def test_argmax_and_scans_are_left_right(axis: int | None) -> None:
+    x = te.placeholder((5, 6, 70), name="x")
+    output = topi.sum(x, axis)
+    inputs = inputs_of([x])
+    got = run(topi.schedule(output, TWO), output, inputs)[0]
+    np.testing.assert_allclose(got, inputs[0].sum(axis, dtype="d"), rtol=1e-4, atol=1e-5)
