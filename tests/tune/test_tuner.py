@@ -74,7 +74,7 @@ def test_lookup_finds_nothing_without_a_log(tmp_path: Path) -> None:
         assert best(program, log=log) is None
 
 
-@pytest.mark.parametrize("search", ["random", "genetic", "climb"])
+@pytest.mark.parametrize("search", ["random", "genetic", "climb", "annealing", "evolution"])
 def test_every_search_finds_a_better_point(search: str) -> None:
     tuner = Tuner(blocked_space(16), runner=Oracle(by_length), search=search)
     values = [t.seconds for t in tuner.run(40) if t.seconds]

@@ -19,6 +19,9 @@ CACHE_VARIABLE = "TVMLAB_CACHE_DIR"
 _MAGIC = b"tvmlab1\n"
 _DIGEST = 32
 _serial = itertools.count()
+_SHARE = 8
+_room: dict[Path, int] = {}
+"""Bytes that this process may still add to a folder before it must look at what is there."""
 
 
 def default_cache_dir() -> Path:
@@ -68,7 +71,7 @@ class ObjectCache:
         """Store an object; in a folder that cannot be written, do nothing."""
         try:
             self._write(self._path(key), _MAGIC + hashlib.sha256(data).digest() + data)
-            self._prune()
+            self._prune_if_full(len(_MAGIC) + _DIGEST + len(data))
         except OSError:
             return
 
@@ -106,16 +109,31 @@ class ObjectCache:
                 name.unlink()
             raise
 
-    def _prune(self) -> None:
-        """Remove the entries unused for longest until the rest fits."""
+    def _prune_if_full(self, added: int) -> None:
+        """Prune when the folder may be full; looking at all entries each time would cost more than
+        a small kernel's compilation.
+        """
+        room = _room.get(self.directory, 0) - added
+        _room[self.directory] = room if room > 0 else self._prune()
+
+    def _prune(self) -> int:
+        """Remove the entries unused for longest until the rest fits.
+
+        Returns
+        -------
+        int
+            Bytes that may be added before the next look: a part of what is free, for other
+            processes add entries too.
+        """
         entries = sorted(self._entries(), key=lambda entry: entry[2])
         total = sum(size for _, size, _ in entries)
         for path, size, _ in entries:
             if total <= self.max_bytes:
-                return
+                break
             with contextlib.suppress(OSError):
                 path.unlink()
             total -= size
+        return (self.max_bytes - total) // _SHARE
 
     def _entries(self) -> list[tuple[Path, int, float]]:
         """Path, size and time of last use of each entry."""

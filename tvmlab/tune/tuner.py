@@ -26,7 +26,7 @@ from tvmlab.target import machine_id
 
 from .log import Trial, TuningLog, target_key, workload_of
 from .measure import Measurer, MeasureRequest, MeasureResult, MeasureSettings, Runner
-from .models import Learner
+from .models import CostModel, Learner
 from .search import Search, make_search
 from .spaces import Points, Space
 
@@ -97,7 +97,7 @@ class Tuner:
             if isinstance(self.search, str)
             else self.search
         )
-        self._learner = self.learner or Learner()
+        self._learner = self.learner or Learner(CostModel(hold_out=False))
         self._queue: deque[_Candidate] = deque()
         self._results: dict[str, Trial] = {}
         self.stop = threading.Event()

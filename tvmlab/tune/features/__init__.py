@@ -1,5 +1,22 @@
 """Loop-nest features: a program as a row of numbers of fixed length, without lowering it."""
 
-from .extract import Features, extract_batch, extract_features, feature_names
+from .dense import Part, joined
+from .extract import (
+    Features,
+    NestBatch,
+    extract_batch,
+    extract_features,
+    feature_names,
+    feature_rows,
+)
 
-__all__ = ["Features", "extract_batch", "extract_features", "feature_names"]
+__all__ = [
+    "Features",
+    "NestBatch",
+    "Part",
+    "extract_batch",
+    "extract_features",
+    "feature_names",
+    "feature_rows",
+    "joined",
+]

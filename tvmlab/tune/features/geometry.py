@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .forms import Floats, inner_products, loop_motions, motion_of
-from .nest import AccessKey, Nest, NestKey
+from .forms import Floats, Motion, inner_products, loop_motions, motion_of
+from .nest import AccessKey, NestKey
 
 LINE = 64.0
 """Bytes of a cache line."""
@@ -34,82 +34,54 @@ class AccessGeometry:
     lines: Floats
     strides: Floats
 
-    @property
-    def bytes(self) -> Floats:
-        return self.elements * self.key.itemsize
+
+def extents_of(key: NestKey, numbers: Floats) -> Floats:
+    """The extents of the loops: (batch, L)."""
+    return numbers[:, : len(key.loops)]
 
 
-@dataclass(frozen=True, slots=True)
-class Geometry:
-    """A batch of nests that share a key.
-
-    Attributes
-    ----------
-    extents : (batch, L)
-    inner : (batch, L + 1)
-        Iterations of the loops from each level inwards.
-    outer : (batch, L + 1)
-        Iterations of the loops outside each level.
-    footprint : (batch, L + 1)
-        Bytes of the cache lines that all accesses touch at each level.
-    """
-
-    key: NestKey
-    extents: Floats
-    inner: Floats
-    outer: Floats
-    accesses: tuple[AccessGeometry, ...]
-    footprint: Floats
-
-    @property
-    def batch(self) -> int:
-        return self.extents.shape[0]
-
-    @property
-    def depth(self) -> int:
-        return self.extents.shape[1]
-
-
-def geometry_of(nests: Sequence[Nest]) -> Geometry:
-    """The geometry of nests that have one key."""
-    key = nests[0].key
-    numbers = np.array([nest.numbers for nest in nests], dtype=np.float64)
-    extents = numbers[:, : len(key.loops)]
-    inner = inner_products(extents)
+def accesses_of(key: NestKey, numbers: Floats) -> list[AccessGeometry]:
+    """What nests of one key touch; `numbers` is (batch, n)."""
+    extents = extents_of(key, numbers)
     atoms = loop_motions(extents)
     atoms += [motion_of(form, atoms, numbers, extents) for form in key.iters]
-    accesses: list[AccessGeometry] = []
-    for access in key.accesses:
-        motions = [motion_of(form, atoms, numbers, extents) for form in access.forms]
-        sizes = numbers[:, access.shape : access.shape + len(access.forms)]
-        steps = [m.steps for m in motions]
-        distinct = [m.distinct(extents) for m in motions]
-        ranges = [m.ranges for m in motions]
-        accesses.append(_access(access, steps, distinct, ranges, sizes, inner))
-    footprint = np.sum([a.lines for a in accesses], axis=0) * LINE
-    return Geometry(key, extents, inner, inner[:, :1] / inner, tuple(accesses), footprint)
+    return [
+        access_geometry(
+            access,
+            [motion_of(form, atoms, numbers, extents) for form in access.forms],
+            numbers[:, access.shape : access.shape + len(access.forms)],
+            extents,
+        )
+        for access in key.accesses
+    ]
 
 
-def _access(
-    key: AccessKey,
-    steps: list[Floats],
-    distinct: list[Floats],
-    ranges: list[Floats],
-    sizes: Floats,
-    inner: Floats,
+def access_geometry(
+    key: AccessKey, motions: Sequence[Motion], sizes: Floats, extents: Floats
 ) -> AccessGeometry:
+    """What one access touches, from how its indices move.
+
+    Parameters
+    ----------
+    sizes : (batch, dimensions)
+        The shape of its buffer.
+    """
+    inner = inner_products(extents)
     elements = np.ones_like(inner)
     rows = np.ones_like(inner)
-    strides = np.zeros((inner.shape[0], inner.shape[1] - 1))
-    row_stride = np.ones(inner.shape[0])
-    for dim in reversed(range(len(steps))):
-        strides = strides + steps[dim] * row_stride[:, None]
+    strides = np.zeros_like(extents)
+    row_stride = np.ones(len(extents))
+    distinct = [m.distinct(extents) for m in motions]
+    for dim in reversed(range(len(motions))):
+        strides = strides + motions[dim].steps * row_stride[:, None]
         row_stride = row_stride * sizes[:, dim]
         elements = elements * distinct[dim]
-        if dim != len(steps) - 1:
+        if dim != len(motions) - 1:
             rows = rows * distinct[dim]
     elements = np.minimum(elements, inner)
+    if not motions:
+        return AccessGeometry(key, elements, np.minimum(rows, elements), strides)
     # Rows are taken to begin at a line: most do, and a straddled line more changes little.
-    along = np.ceil((ranges[-1] + 1.0) * key.itemsize / LINE) if ranges else np.ones_like(inner)
-    within = np.minimum(distinct[-1], along) if distinct else np.ones_like(inner)
+    along = np.ceil((motions[-1].ranges + 1.0) * key.itemsize / LINE)
+    within = np.minimum(distinct[-1], along)
     return AccessGeometry(key, elements, np.minimum(rows * within, elements), strides)

@@ -10,8 +10,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from tvmlab.ir import (
     Alloc,
     Binary,
@@ -39,6 +37,8 @@ from tvmlab.ir import (
 from .forms import Form, atoms_in, form_of
 
 OPERATIONS = ("mad", "add", "mul", "div", "minmax", "call", "int", "compare", "select", "cast")
+KINDS = ("serial", "parallel", "vectorized", "unrolled", "thread", "virtual")
+"""How loops run; features name a kind by its place here."""
 UNKNOWN_SIZE = 64.0
 """Stands for a size that is known only at run time."""
 
@@ -73,16 +73,6 @@ class Nest:
 
     key: NestKey
     numbers: tuple[float, ...]
-
-    @property
-    def iterations(self) -> float:
-        return float(np.prod(self.numbers[: len(self.key.loops)]))
-
-    @property
-    def work(self) -> float:
-        """Arithmetic of all iterations; a copy counts a little, so that it can be the main nest."""
-        mads, *others = self.key.operations[:6]
-        return self.iterations * (2 * mads + sum(others) + 0.01)
 
 
 def nests_of(program: Program) -> list[Nest]:
@@ -144,7 +134,7 @@ def _nest(place: _Place) -> Nest:
         loops=tuple((lp.kind, n in reducing, n in writing) for n, lp in enumerate(place.loops)),
         iters=tuple(iters),
         accesses=tuple(accesses),
-        operations=_operations(store),
+        operations=operations_of(store),
         conditions=place.conditions,
         has_init=block is not None and block.init is not None,
     )
@@ -160,21 +150,31 @@ def _loops_behind(forms: tuple[Form, ...], iters: list[Form], loop_count: int) -
 
 
 def _accesses(store: Store, atoms: dict[Var, int], numbers: list[float]) -> list[AccessKey]:
-    """The store's own access first, then the loads; a place touched twice is one access."""
-    found: dict[tuple[Any, ...], AccessKey] = {}
+    found: list[AccessKey] = []
+    for buffer, indices, read, written in accesses_in(store):
+        forms = tuple(form_of(index, atoms, numbers) for index in indices)
+        shape = len(numbers)
+        numbers.extend(_size(extent) for extent in buffer.shape)
+        local = buffer.scope != "global"
+        found.append(AccessKey(forms, shape, buffer.dtype.itemsize, local, read, written))
+    return found
+
+
+def accesses_in(store: Store) -> list[tuple[Buffer, tuple[Expr, ...], bool, bool]]:
+    """Buffer and indices of the store's own access, then of the loads; whether each reads, writes.
+
+    A place touched twice is one access.
+    """
+    found: dict[tuple[Any, ...], tuple[Buffer, tuple[Expr, ...], bool, bool]] = {}
     places: list[tuple[Buffer, tuple[Expr, ...], bool]] = [(store.buffer, store.indices, False)]
     places += [(n.buffer, n.indices, True) for n in walk(store) if isinstance(n, Load)]
     for buffer, indices, reads in places:
         same = (id(buffer), *(_same(index) for index in indices))
         known = found.get(same)
-        if known is not None:
-            found[same] = known._replace(read=known.read or reads)
-            continue
-        forms = tuple(form_of(index, atoms, numbers) for index in indices)
-        shape = len(numbers)
-        numbers.extend(_size(extent) for extent in buffer.shape)
-        local = buffer.scope != "global"
-        found[same] = AccessKey(forms, shape, buffer.dtype.itemsize, local, reads, not reads)
+        if known is None:
+            found[same] = (buffer, indices, reads, not reads)
+        else:
+            found[same] = (buffer, indices, known[2] or reads, known[3])
     return list(found.values())
 
 
@@ -188,7 +188,8 @@ def _size(extent: Expr) -> float:
     return UNKNOWN_SIZE if value is None else float(max(value, 1))
 
 
-def _operations(store: Store) -> tuple[int, ...]:
+def operations_of(store: Store) -> tuple[int, ...]:
+    """How often each of `OPERATIONS` is done in one iteration."""
     counts: dict[str, int] = dict.fromkeys(OPERATIONS, 0)
     for node in _values(store.value):
         name = _operation(node)

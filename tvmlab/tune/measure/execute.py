@@ -97,7 +97,7 @@ class _Job:
             program = _parse(self.request.program)
         self._enter("wait")
         with self.quiet.shared(), self._timed("build"):
-            executable = _build(program, target)
+            executable = _build(program, target, cache=False)
         with num_threads(target.num_threads):
             right = self._right_results(program, target)
             self._enter("wait")
@@ -191,9 +191,10 @@ def _parse(text: str) -> Program:
     return program
 
 
-def _build(program: Program, target: Target) -> Executable:
+def _build(program: Program, target: Target, *, cache: bool = True) -> Executable:
+    """Build a program; candidates leave the cache to kernels that will be used again."""
     try:
-        return build(program, target)
+        return build(program, target, cache=cache)
     except MemoryError:
         raise
     except Exception as error:  # a bug of the compiler costs this program only

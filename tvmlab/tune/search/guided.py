@@ -63,8 +63,8 @@ class Annealing(GuidedSearch):
         seed: int = 0,
         *,
         epsilon: float = 0.05,
-        chains: int = 128,
-        steps: int = 40,
+        chains: int = 256,
+        steps: int = 16,
     ) -> None:
         super().__init__(space, seed, epsilon=epsilon)
         self.chains = chains

@@ -22,10 +22,20 @@ from tvmlab.schedule import Schedule
 from tvmlab.support import OptionError, ScheduleError
 from tvmlab.target import Target, TargetLike
 from tvmlab.te import Tensor, create_program
-from tvmlab.tune.features import Features, extract_features, feature_names
+from tvmlab.tune.features import (
+    Features,
+    NestBatch,
+    Part,
+    extract_features,
+    feature_names,
+    feature_rows,
+    joined,
+)
 
 from .knobs import Knob, Value
-from .reader import Chosen, Declaring, Knobs, Points
+from .outline import Outline
+from .outline_nest import NotOutlinedError
+from .reader import Chosen, Columns, Declaring, Knobs, Points
 
 Outputs: TypeAlias = Tensor | Sequence[Tensor] | Program
 Template: TypeAlias = Callable[[Any, Knobs], None]
@@ -74,6 +84,7 @@ class Space:
         self.template = template
         self.target = Target.of(target)
         self._start = start
+        self.not_outlined = ""
         self.knobs: Mapping[str, Knob] = self._declared()
         self._sizes = np.array([len(knob) for knob in self.knobs.values()], dtype=np.int64)
 
@@ -178,12 +189,57 @@ class Space:
         return schedule
 
     def features(self, points: Points) -> Features:
-        """The features of many points, one row each, without scheduling each of them."""
+        """The features of many points, one row each, without scheduling each of them.
+
+        Points that agree in all structural knobs are looked at together; see `Outline`. A template
+        with steps that outlines do not know is scheduled point by point, which is much slower.
+        """
+        if self.outlined:
+            try:
+                return self._outlined(points)
+            except NotOutlinedError as reason:
+                self.not_outlined = str(reason)
         rows = np.zeros((len(points), len(feature_names())), np.float32)
         for n, point in enumerate(points):
             with suppress(ScheduleError):
                 rows[n] = extract_features(self.schedule(point).program, self.target.num_threads)
         return rows
+
+    @property
+    def outlined(self) -> bool:
+        """Whether features are made for many points at once; `not_outlined` says why not."""
+        return not self.not_outlined
+
+    def _outlined(self, points: Points) -> Features:
+        structural = [n for n, knob in enumerate(self.knobs.values()) if not knob.numeric]
+        _, group = np.unique(points[:, structural], axis=0, return_inverse=True)
+        parts: list[Part] = []
+        owners: list[NDArray[np.int64]] = []
+        order: list[NDArray[np.int64]] = []
+        buffers = np.zeros((len(points), 4))
+        for number in range(int(group.max(initial=-1)) + 1):
+            members = np.flatnonzero(group.ravel() == number)
+            nests, own = self._outline(points[members]).parts()
+            parts += nests
+            owners += [members] * len(nests)
+            order += [np.full(len(members), n) for n in range(len(nests))]
+            buffers[members] = own
+        if not parts:
+            return np.zeros((len(points), len(feature_names())), np.float32)
+        batch = NestBatch(joined(parts), np.concatenate(owners), np.concatenate(order), buffers)
+        return feature_rows(batch, self.target.num_threads)
+
+    def _outline(self, points: Points) -> Outline:
+        outline = Outline(self.begin(), len(points))
+        try:
+            self.template(outline, Columns(self.knobs, points))
+        except ValueError as error:
+            if "truth value" not in str(error):
+                raise
+            raise NotOutlinedError(
+                "the template decides by a number which steps to take"
+            ) from error
+        return outline
 
     # ----------------------------------------------------------------- tables
 
