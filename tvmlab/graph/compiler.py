@@ -20,7 +20,7 @@ from .groups import Group
 from .ir import Array, Graph, Node
 from .kernels import CompiledKernel, KernelRequest, Progress, compile_all
 from .memory import Life, MemoryPlan, plan_memory
-from .passes import fuse
+from .passes import PassRecord, fuse, optimize
 from .types import GraphError
 
 
@@ -32,11 +32,14 @@ class BuildOptions:
     ----------
     fuse
         Whether nodes are joined to larger kernels.
+    optimize
+        Whether passes may rewrite the graph first: fold, change layouts, pack weights.
     cache
         Whether objects may come from, and go to, the cache on disk.
     """
 
     fuse: bool = True
+    optimize: bool = True
     cache: bool = True
 
 
@@ -55,6 +58,7 @@ class BuildReport:
     graph: Graph
     groups: tuple[Group, ...]
     memory: MemoryPlan
+    passes: tuple[PassRecord, ...] = ()
     notes: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
@@ -119,6 +123,9 @@ def build_with_report(
             f"the graph {graph.name} has inputs of unknown size: {', '.join(names)}",
             hint=f"give them: build(model, sizes={{{names[0]!r}: 1}})",
         )
+    records: list[PassRecord] = []
+    if chosen.optimize:
+        graph, records = optimize(graph, machine)
     graph = _with_own_outputs(graph)
     groups = fuse(graph, enabled=chosen.fuse)
     requests = list({g.kernel: KernelRequest(g.kernel, g.text) for g in groups}.values())
@@ -127,7 +134,7 @@ def build_with_report(
     plan = _plan(graph, groups, kernels, memory, machine)
     library = ObjectLibrary({symbol: kernel.data for symbol, kernel in kernels.items()})
     needed = {s.name: np.ascontiguousarray(graph.params[s.name]) for s in plan.params}
-    return Built(plan, library, needed), BuildReport(graph, tuple(groups), memory)
+    return Built(plan, library, needed), BuildReport(graph, tuple(groups), memory, tuple(records))
 
 
 def _with_params(graph: Graph, params: Mapping[str, Array]) -> Graph:

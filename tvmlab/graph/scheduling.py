@@ -11,6 +11,8 @@ from tvmlab.schedule import BlockRef, RefusedError, Schedule
 from tvmlab.target import Target
 from tvmlab.te import ComputeOp, Tensor, operations_of
 
+from .anchored import schedule_anchored
+
 _WORTH_THREADS = 1 << 15
 """Elements of the output times the length of sums: below, starting threads costs more."""
 
@@ -19,6 +21,9 @@ def schedule_group(
     outputs: Sequence[Tensor], args: Sequence[Tensor], name: str, target: Target
 ) -> Schedule:
     """A schedule of formulas: element-wise stages inline, outer loops parallel, inner vectors."""
+    anchored = schedule_anchored(outputs, args, name, target)
+    if anchored is not None:
+        return anchored
     sch = Schedule(list(outputs), args=list(args), name=name)
     _inline(sch, outputs)
     for block in sch.blocks():

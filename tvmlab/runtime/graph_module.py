@@ -29,6 +29,7 @@ from .timing import Timing, measure_loop
 
 Array = NDArray[Any]
 _KERNEL_TYPE = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p)
+_STEPS_TYPE = ctypes.CFUNCTYPE(ctypes.c_uint64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +62,8 @@ class GraphModule:
         self._places: dict[str, list[tuple[Any, int]]] = {}
         self._parallel_for = pool().static_for
         self._calls = [self._prepared(step) for step in plan.steps]
+        self._run_steps = _STEPS_TYPE(pool().run_steps)
+        self._table = self._written_down()
         self._missing = {s.name for s in (*plan.inputs, *plan.params)}
 
     def _prepared(self, step: PlanStep) -> tuple[Callable[[Any, Any], int], Any]:
@@ -75,6 +78,14 @@ class GraphModule:
             else:
                 self._places.setdefault(name, []).append((slots, number))
         return _KERNEL_TYPE(self.library.address(step.kernel)), slots
+
+    def _written_down(self) -> ctypes.Array[ctypes.c_uint64]:
+        """The addresses of kernels and of their slots, in turn: what one call runs through."""
+        table = (ctypes.c_uint64 * (2 * len(self._calls)))()
+        for number, (step, (_, slots)) in enumerate(zip(self.plan.steps, self._calls, strict=True)):
+            table[2 * number] = self.library.address(step.kernel)
+            table[2 * number + 1] = ctypes.addressof(slots)
+        return table
 
     def set_input(self, name: str | None = None, value: Any = None, **values: Any) -> None:
         """Give inputs or parameters their values, which are copied.
@@ -110,11 +121,10 @@ class GraphModule:
             If an input has no value, or a kernel fails.
         """
         self._take(inputs)
-        parallel_for = self._parallel_for
-        for number, (call, slots) in enumerate(self._calls):
-            code = call(slots, parallel_for)
-            if code:
-                raise self._failure(number, code)
+        failed = self._run_steps(self._table, self._parallel_for, len(self._calls))
+        if failed:
+            number, code = failed >> 32, ctypes.c_int32(failed & 0xFFFFFFFF).value
+            raise self._failure(number, code)
 
     def get_output(self, index: int | str, out: Array | None = None) -> Array:
         """An output of the last run, by number or name: a copy, or `out` filled with it.

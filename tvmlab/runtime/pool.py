@@ -36,6 +36,7 @@ class Pool:
     static_for: int
     dynamic_for: int
     repeat: int
+    run_steps: int
     threads: ctypes.c_int32 | None
     spin: ctypes.c_int32 | None
     started: ctypes.c_int32 | None
@@ -54,7 +55,8 @@ def _create_pool() -> Pool:
     if text is None:
         code = keep_for_ever(load_ir(SERIAL_IR, SERIAL_SYMBOLS))
         serial = code["tvmlab_serial_for"]
-        return Pool(serial, serial, serial, code["tvmlab_repeat"], None, None, None, None, None)
+        return Pool(serial, serial, serial, code["tvmlab_repeat"], code["tvmlab_run_steps"],
+                    None, None, None, None, None)  # fmt: skip
     code = keep_for_ever(load_ir(text, SYMBOLS))
     os.register_at_fork(after_in_child=ctypes.CFUNCTYPE(None)(code["tvmlab_reset"]))
     pool = Pool(
@@ -62,6 +64,7 @@ def _create_pool() -> Pool:
         code["tvmlab_parallel_for"],
         code["tvmlab_parallel_for_dynamic"],
         code["tvmlab_repeat"],
+        code["tvmlab_run_steps"],
         ctypes.c_int32.from_address(code["tvmlab_threads"]),
         ctypes.c_int32.from_address(code["tvmlab_spin"]),
         ctypes.c_int32.from_address(code["tvmlab_started"]),

@@ -37,9 +37,9 @@ _FUTEX_WAIT, _FUTEX_WAKE = 128, 129  # both private to the process
 SYMBOLS = (
     "tvmlab_parallel_for", "tvmlab_parallel_for_dynamic", "tvmlab_serial_for", "tvmlab_repeat",
     "tvmlab_threads", "tvmlab_spin", "tvmlab_started", "tvmlab_reset", "tvmlab_cpus",
-    "tvmlab_workers",
+    "tvmlab_workers", "tvmlab_run_steps",
 )  # fmt: skip
-SERIAL_SYMBOLS = ("tvmlab_serial_for", "tvmlab_repeat")
+SERIAL_SYMBOLS = ("tvmlab_serial_for", "tvmlab_repeat", "tvmlab_run_steps")
 
 SERIAL_IR = """
 define i32 @tvmlab_serial_for(ptr %body, ptr %ctx, i64 %extent) {
@@ -68,6 +68,32 @@ stop:
   ret i32 %code
 done:
   ret i32 0
+}
+
+; Call kernels one after another, each with its arguments: a whole graph without Python between.
+; Returns 0, or the code of the kernel that failed, above it the kernel's number.
+define i64 @tvmlab_run_steps(ptr %calls, ptr %parallel_for, i64 %n) {
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %0 ], [ %next, %again ]
+  %more = icmp slt i64 %i, %n
+  br i1 %more, label %again, label %done
+again:
+  %entry = getelementptr { ptr, ptr }, ptr %calls, i64 %i
+  %kernel = load ptr, ptr %entry, align 8
+  %where = getelementptr { ptr, ptr }, ptr %calls, i64 %i, i32 1
+  %args = load ptr, ptr %where, align 8
+  %code = call i32 %kernel(ptr %args, ptr %parallel_for)
+  %next = add nsw i64 %i, 1
+  %failed = icmp ne i32 %code, 0
+  br i1 %failed, label %stop, label %loop
+stop:
+  %high = shl i64 %i, 32
+  %low = zext i32 %code to i64
+  %both = or i64 %high, %low
+  ret i64 %both
+done:
+  ret i64 0
 }
 """
 

@@ -1,9 +1,9 @@
 """Operators as formulas of the tensor language."""
 
-from . import elementwise, gather, layers, normalize, shape
+from . import blocked, elementwise, gather, layers, normalize, shape
 from .registry import LOWERINGS, Site, lower_node
 
 # Importing these modules filled the table; each is named so that none is missed.
-FAMILIES = (elementwise, gather, layers, normalize, shape)
+FAMILIES = (blocked, elementwise, gather, layers, normalize, shape)
 
 __all__ = ["FAMILIES", "LOWERINGS", "Site", "lower_node"]

@@ -4,7 +4,7 @@
 [float32[2, n]]
 """
 
-from . import elementwise, gather, matmul, normalize, reduce, shape, window
+from . import blocked, elementwise, gather, matmul, normalize, reduce, shape, window
 from .elementwise import broadcast_shapes
 from .normalize import lrn_window
 from .reduce import reduced_shape
@@ -26,7 +26,7 @@ from .shape import slice_bounds
 from .window import transposed_sizes, window_places
 
 # Importing these modules filled the table; each is named so that none is missed.
-FAMILIES = (elementwise, gather, matmul, normalize, reduce, shape, window)
+FAMILIES = (blocked, elementwise, gather, matmul, normalize, reduce, shape, window)
 
 __all__ = [
     "FAMILIES",

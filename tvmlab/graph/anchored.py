@@ -1,0 +1,20 @@
+"""Schedules of groups around a convolution, pooling or a matrix product with packed weights."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tvmlab.schedule import Schedule
+from tvmlab.target import Target
+from tvmlab.te import Tensor, operations_of
+from tvmlab.topi import schedule_conv
+
+
+def schedule_anchored(
+    outputs: Sequence[Tensor], args: Sequence[Tensor], name: str, target: Target
+) -> Schedule | None:
+    """The schedule of a group with such an operation in it; None if it has none."""
+    operations = operations_of(list(outputs))
+    if any("conv" in op.attrs for op in operations):
+        return schedule_conv(list(outputs), target, args=list(args), name=name)
+    return None

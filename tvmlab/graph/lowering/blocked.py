@@ -1,0 +1,74 @@
+"""Formulas of operators on blocked images and packed weights."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tvmlab import te, topi
+from tvmlab.ir import Expr
+from tvmlab.te import Tensor
+from tvmlab.topi import Layout
+
+from .registry import Site, lowering
+
+
+@lowering("layout_transform")
+def _layout_transform(site: Site, a: Tensor) -> Tensor:
+    channels = site.attrs.int("channels")
+    sizes = {"C": channels} if channels else None
+    return topi.layout_transform(a, site.attrs.text("source"), site.attrs.text("target"), sizes)
+
+
+@lowering("blocked_conv")
+def _blocked_conv(site: Site, x: Tensor, w: Tensor, bias: Tensor | None = None) -> Tensor:
+    attrs = site.attrs
+    made = topi.conv2d(
+        x, w, attrs.ints("strides"), attrs.ints("pads"), attrs.ints("dilations"),
+        attrs.text("layout"), groups=attrs.int("groups"),
+        kernel_layout=attrs.text("kernel_layout"), out_layout=attrs.text("out_layout"),
+    )  # fmt: skip
+    return _with_bias(made, bias, attrs.text("out_layout"))
+
+
+@lowering("winograd_conv")
+def _winograd_conv(site: Site, x: Tensor, u: Tensor, bias: Tensor | None = None) -> Tensor:
+    layout = site.attrs.text("layout")
+    return _with_bias(topi.conv2d_winograd(x, u, site.attrs.ints("pads"), layout), bias, layout)
+
+
+def _with_bias(made: Tensor, bias: Tensor | None, layout: str) -> Tensor:
+    if bias is None:
+        return made
+    letters = Layout.of(layout).letters
+    block, lane = letters.index("C"), letters.index("c")
+    size = made.shape[lane]
+    return te.compute(
+        made.shape,
+        lambda *at: made[at] + bias[at[block] * size + at[lane]],
+        name="bias",
+        tag="broadcast",
+    )
+
+
+@lowering("blocked_pool")
+def _blocked_pool(site: Site, x: Tensor) -> Tensor:
+    attrs = site.attrs
+    return topi.pool2d(
+        x, attrs.ints("kernel"), attrs.ints("strides"), attrs.ints("pads"), attrs.text("fold"),
+        attrs.text("layout"), attrs.flag("count_include_pad"), ceil_mode=attrs.flag("ceil"),
+        dilation=attrs.ints("dilations"),
+    )  # fmt: skip
+
+
+@lowering("packed_dense")
+def _packed_dense(site: Site, x: Tensor, w: Tensor, bias: Tensor | None = None) -> Tensor:
+    k, block = te.reduce_axis(w.shape[1], "k"), w.shape[2]
+
+    def value(*at: Any) -> Expr:
+        *rows, column = at
+        return te.sum(x[(*rows, k)] * w[column // block, k, column % block], axis=k)
+
+    made = te.compute(site.output.sizes, value, name="packed_dense", tag="packed_dense")
+    if bias is None:
+        return made
+    return te.compute(made.shape, lambda *at: made[at] + bias[at[-1]], name="bias", tag="broadcast")

@@ -1,0 +1,56 @@
+"""The passes that make a graph fast, in order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from tvmlab.graph.ir import Graph
+from tvmlab.target import Target
+from tvmlab.topi import channel_block
+
+from .clean import fold_constants, remove_dead, share_equal
+from .fold_norm import fold_norm
+from .fold_pad import fold_pad
+from .layout import use_blocks
+
+Pass = Callable[[Graph], Graph]
+
+
+@dataclass(frozen=True, slots=True)
+class PassRecord:
+    """A pass that has run, and the graphs before and after it."""
+
+    name: str
+    before: Graph
+    after: Graph
+
+    @property
+    def changed(self) -> bool:
+        """Whether it found anything to do."""
+        return self.before is not self.after
+
+
+def passes(target: Target) -> list[tuple[str, Pass]]:
+    """The names of passes, each with its function, in the order in which they run."""
+    block = channel_block(target, "float32")
+    return [
+        ("remove_dead", remove_dead),
+        ("fold_constants", fold_constants),
+        ("share_equal", share_equal),
+        ("fold_pad", fold_pad),
+        ("fold_norm", fold_norm),
+        ("use_blocks", lambda graph: use_blocks(graph, block)),
+        # Weights that were packed by nodes are packed now.
+        ("pack_weights", fold_constants),
+    ]
+
+
+def optimize(graph: Graph, target: Target) -> tuple[Graph, list[PassRecord]]:
+    """A graph that computes the same faster, and what each pass did."""
+    records: list[PassRecord] = []
+    for name, run in passes(target):
+        after = run(graph)
+        records.append(PassRecord(name, graph, after))
+        graph = after
+    return graph, records
