@@ -1,5 +1,7 @@
 """`import tvm` as a name for the compatibility package: on request, in this process only."""
 
+# pyright: basic, reportAttributeAccessIssue=false, reportArgumentType=false
+
 from __future__ import annotations
 
 import subprocess
@@ -66,3 +68,53 @@ def test_what_is_missing_says_so_and_what_to_do(get: Callable[[], object], text:
 def test_missing_names_are_attribute_errors_too() -> None:
     assert not hasattr(tvm, "relay")
     assert getattr(tvm.te, "hybrid", None) is None
+
+
+_MISSING = """
+from tvmlab.compat import install_alias
+install_alias()
+from tvm import autotvm, auto_scheduler, relay, rpc
+from tvm.te import hybrid
+asked = [
+    lambda: autotvm.template, lambda: autotvm.LocalRunner, lambda: autotvm.odd, lambda: relay.var,
+    lambda: auto_scheduler.register_workload, lambda: rpc.connect, lambda: hybrid.script,
+]
+for ask in asked:
+    try:
+        ask()
+    except AttributeError as error:
+        print(error.message, "|", error.hint)
+"""
+
+
+def test_other_parts_of_tvm_name_themselves_and_the_nearest_way() -> None:
+    lines = run(_MISSING).stdout.splitlines()
+    told = [line.split(" is not part of what tvmlab has of TVM | ") for line in lines]
+    assert [name for name, _ in told] == [
+        "tvm.autotvm.template", "tvm.autotvm.LocalRunner", "tvm.autotvm.odd", "tvm.relay.var",
+        "tvm.auto_scheduler.register_workload", "tvm.rpc.connect", "tvm.te.hybrid.script",
+    ]  # fmt: skip
+    ways = ["knobs", "worker processes", "tune searches", "graph compiler", "returns tensors",
+            "worker processes", "tvmlab.kernel"]  # fmt: skip
+    assert all(way in hint for way, (_, hint) in zip(ways, told, strict=True)), told
+
+
+def test_unmodified_programs_mix_types_everywhere() -> None:
+    done = run(
+        "from tvmlab.compat import install_alias, remove_alias\n"
+        "install_alias()\n"
+        "from tvm import te\n"
+        "print((te.var('n') + te.placeholder((4,), name='A')[0]).dtype)\n"
+        "remove_alias()\n"
+        "try: te.var('n') + te.placeholder((4,), name='A')[0]\n"
+        "except Exception as e: print(type(e).__name__)"
+    )
+    assert done.stdout == "float32\nTypeMismatch\n", done.stderr
+
+
+def test_statements_one_after_another_have_numbers() -> None:
+    a = tvm.te.placeholder((4,), name="A")
+    b = tvm.te.compute((4,), lambda i: a[i] + 1.0, name="B")
+    c = tvm.te.compute((4,), lambda i: b[i] * 2.0, name="C")
+    body = tvm.lower(tvm.te.create_schedule(c.op), [a, c])["main"].body.body
+    assert [str(body[n].var) for n in range(2)] == ["i", "i"]

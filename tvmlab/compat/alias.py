@@ -10,6 +10,7 @@ import sys
 from collections.abc import Sequence
 from types import ModuleType
 
+from tvmlab.ir.mixed import RULE
 from tvmlab.support import UserError
 
 _HOME = "tvmlab.compat.tvm"
@@ -69,11 +70,14 @@ def install_alias() -> None:
             hint="change the program's import to `import tvmlab.compat.tvm as tvm` instead",
         )
     sys.meta_path.insert(0, _finder)
+    converted = importlib.import_module(f"{_HOME}.mixing").converted
+    RULE.set(converted)  # in all formulas: an unmodified program knows no other rule
 
 
 def remove_alias() -> None:
     """Take the alias back; what was imported through it stays usable."""
     if _finder in sys.meta_path:
         sys.meta_path.remove(_finder)
+        RULE.set(None)
         for name in [n for n in sys.modules if _home(n) is not None]:
             del sys.modules[name]

@@ -124,6 +124,10 @@ class Seq(Stmt):
 
     stmts: tuple[Stmt, ...]
 
+    def __getitem__(self, number: int) -> Stmt:
+        """One of the statements."""
+        return self.stmts[number]
+
 
 @node
 class If(Stmt):

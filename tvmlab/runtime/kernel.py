@@ -10,8 +10,9 @@ import ctypes
 from typing import Any
 
 from .arguments import bind_arguments
-from .engine import load_object
+from .engine import LoadedCode, load_object
 from .failure import fault_symbol, kernel_failure
+from .library import SharedLibrary
 from .pool import Chunking, pool
 from .quick import quick_entry
 from .quick_ir import CLOSER_LOOK
@@ -35,6 +36,8 @@ class Kernel:
         `i32 NAME(ptr args, ptr parallel_for)`.
     chunking
         How parallel loops deal out their iterations.
+    code
+        The object, if it is in memory already.
 
     Attributes
     ----------
@@ -43,19 +46,34 @@ class Kernel:
     """
 
     def __init__(
-        self, object_bytes: bytes, signature: Signature, *, chunking: Chunking = "static"
+        self,
+        object_bytes: bytes,
+        signature: Signature,
+        *,
+        chunking: Chunking = "static",
+        code: LoadedCode | None = None,
     ) -> None:
         self.signature = signature
         self.object_bytes = object_bytes
         # A kernel with checks of indices has a symbol more: the record of a failure.
         fault = fault_symbol(signature.name)
         checked = fault.encode() in object_bytes
-        self._code = load_object(object_bytes, [signature.name, *([fault] if checked else [])])
-        self._fault = self._code[fault] if checked else None
+        symbols = [signature.name, *([fault] if checked else [])]
+        self._code = load_object(object_bytes, symbols) if code is None else code
+        self._fault = self._code.addresses.get(fault)
         self._pool = pool()
         self._parallel_for = self._pool.parallel_for(chunking)
         self._call = _KERNEL_TYPE(self._code[signature.name])
         self.enter = quick_entry(signature, self._code[signature.name], self._parallel_for)
+
+    @staticmethod
+    def of_library(library: SharedLibrary, signature: Signature) -> Kernel:
+        """A kernel of a shared library."""
+        found = {signature.name: library.address(signature.name)}
+        fault = library.fault(signature.name)
+        if fault is not None:
+            found[fault_symbol(signature.name)] = fault
+        return Kernel(b"", signature, code=LoadedCode(found, library))
 
     def __call__(self, *arguments: Any) -> None:
         """Run the kernel on arrays (NumPy, or anything with DLPack) and numbers."""

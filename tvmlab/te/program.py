@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tvmlab.ir import Buffer, Program, Stmt, Var, seq
+from tvmlab.ir import Buffer, Load, Program, Stmt, Var, seq, walk
 from tvmlab.support import Namer, ShapeError, TypeMismatch, deep, identifier, shown
 
 from .extern_nest import extern_nest
-from .nests import compute_nest
+from .nests import Walk, compute_nest, walk_of
 from .order import operations_of, scalars_of
 from .scan import cell_of
 from .scan_nest import scan_nest
@@ -56,6 +56,7 @@ class _Plan:
     """Which buffer each tensor lives in, and which operations get a statement of their own."""
 
     def __init__(self, order: Sequence[Operation], roots: Sequence[Tensor]) -> None:
+        self.roots = roots
         scans = [op for op in order if isinstance(op, ScanOp)]
         states = {state.op for scan in scans for state in scan.state_placeholder}
         self.cells = {scan: cell_of(scan) for scan in scans}
@@ -77,7 +78,33 @@ class _Plan:
         if isinstance(op, ExternOp):
             return extern_nest(op, self.names[op], self.buffers)
         assert isinstance(op, ComputeOp)
-        return compute_nest(op, self.names[op], self.buffers)
+        try:
+            return compute_nest(op, self.names[op], self.buffers)
+        except ShapeError:
+            scan = self._only_scan_reading(op)
+            if scan is None:
+                raise
+        # Its first steps, where it would read outside, are never asked for.
+        time, *rest = (*op.axis, *op.reduce_axis)
+        later = Walk(time, scan.scan_axis.min, scan.scan_axis.extent, time.kind)
+        return compute_nest(
+            op, self.names[op], self.buffers, [later, *(walk_of(axis) for axis in rest)]
+        )
+
+    def _only_scan_reading(self, op: ComputeOp) -> ScanOp | None:
+        """The scan of which the steps alone read a tensor, each of them its own row."""
+        made = set(op.outputs)
+        readers = [o for o in self.order if made & set(o.input_tensors)]
+        scans = [s for s, cell in self.cells.items() if any(o in cell for o in readers)]
+        if len(scans) != 1 or made & set(self.roots):
+            return None
+        for reader in readers:
+            if not isinstance(reader, ComputeOp) or reader not in self.cells[scans[0]]:
+                return None
+            loads = [n for e in reader.formulas for n in walk(e) if isinstance(n, Load)]
+            if any(n.indices[0] is not reader.axis[0] for n in loads if n.buffer in made):
+                return None
+        return scans[0]
 
     def _name_all(self, scans: list[ScanOp]) -> None:
         """Buffers and blocks by the names of tensors and operations, each once."""

@@ -119,6 +119,13 @@ class ScanOp(Operation):
         return (self.scan_axis,)
 
     @property
+    def spatial_axis_(self) -> tuple[Axis, ...]:
+        """The other axes of the states, those of the updates, by the name of the old `te`."""
+        return tuple(
+            axis for t in self.update if isinstance(t.op, ComputeOp) for axis in t.op.axis[1:]
+        )
+
+    @property
     def input_tensors(self) -> tuple[Tensor, ...]:
         return (*self.init, *self.update)
 

@@ -6,18 +6,21 @@ from .emit import emit_module, kernel_name
 from .interface import kernel_signature
 from .link import compile_c, require_symbols, with_code
 from .options import EmitOptions, FastMath
+from .shared import c_compiler, link_shared
 
 __all__ = [
     "CompiledObject",
     "EmitOptions",
     "FastMath",
     "LoopReport",
+    "c_compiler",
     "cache_key_parts",
     "compile_c",
     "compile_module",
     "emit_module",
     "kernel_name",
     "kernel_signature",
+    "link_shared",
     "loop_reports",
     "require_symbols",
     "with_code",

@@ -12,13 +12,18 @@ class MissingError(UserError, AttributeError):
     """A part of TVM's interface that tvmlab does not have; also an `AttributeError`."""
 
 
-def missing(module: str, **ways: str) -> Callable[[str], Any]:
+_SUPPORTED = "the te language, te schedules and tir expressions are supported"
+
+
+def missing(module: str, *, otherwise: str = _SUPPORTED, **ways: str) -> Callable[[str], Any]:
     """A module's `__getattr__`: raises an error that names what is missing.
 
     Parameters
     ----------
+    otherwise
+        What would work instead of any name.
     ways
-        For some names, what would work instead.
+        The same for some names.
     """
 
     def getattr_of_module(name: str) -> Any:
@@ -26,7 +31,7 @@ def missing(module: str, **ways: str) -> Callable[[str], Any]:
             raise AttributeError(f"module {module!r} has no attribute {name!r}")
         raise MissingError(
             f"{module}.{name} is not part of what tvmlab has of TVM",
-            hint=ways.get(name, "the te language, te schedules and tir expressions are supported"),
+            hint=ways.get(name, otherwise),
             span=user_span(),
         )
 

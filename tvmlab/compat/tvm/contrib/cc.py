@@ -1,12 +1,14 @@
-"""Putting machine code that was saved into one file."""
+"""Putting machine code that was saved into one shared library."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
+from tvmlab.codegen.llvm import c_compiler
 from tvmlab.compat.tvm.missing import missing
-from tvmlab.compat.tvm.runtime.module import join_files
+from tvmlab.compat.tvm.runtime.files import join_files
 
 __getattr__ = missing("tvm.contrib.cc")
 
@@ -16,12 +18,13 @@ def create_shared(
 ) -> None:
     """Join files that `Module.save` wrote; `tvm.runtime.load_module` reads the result.
 
-    No compiler runs, so the file is one for `load_module`, not for the system's linker.
+    It is a shared library if the system has a C compiler.
     """
     del options, cc
-    join_files(output, [objects] if isinstance(objects, str) else list(objects))
+    names = [objects] if isinstance(objects, str) else objects
+    join_files(Path(output), [Path(name) for name in names])
 
 
 def get_cc() -> str | None:
-    """The C compiler that is used: none."""
-    return None
+    """The C compiler that links; None if the system has none."""
+    return c_compiler()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,10 +14,10 @@ from tvmlab.compat.tvm.missing import refused
 from tvmlab.compat.tvm.nd import NDArray
 from tvmlab.driver import Executable
 from tvmlab.ir import Program, to_text
-from tvmlab.runtime import Kernel, Signature
-from tvmlab.support import ParseError, RuntimeFailure, UserError
+from tvmlab.runtime import Kernel
+from tvmlab.support import RuntimeFailure, UserError
 
-_MAGIC = b"tvmlab module 1\n"
+from .files import read_functions, write_library, write_objects
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,12 +120,16 @@ class Module:
         if kind in ("ll", "s", "asm"):
             Path(file_name).write_text(self.get_source(kind))
             return
-        _write(Path(file_name), self.functions)
+        write_objects(Path(file_name), self.functions)
 
     def export_library(self, file_name: str, *args: Any, **options: Any) -> None:
-        """Write machine code with all that `load_module` needs."""
+        """Write a shared library, with all that `load_module` needs, in any process.
+
+        Where no C compiler is installed the file holds the machine code alone; `load_module` reads
+        it as well.
+        """
         del args, options
-        _write(Path(file_name), self.functions)
+        write_library(Path(file_name), self.functions)
 
     def implements_function(self, name: str, query_imports: bool = False) -> bool:
         """Whether there is a function of a name."""
@@ -207,46 +210,7 @@ def load_module(path: str, fmt: str = "") -> Module:
         If the file is no such module.
     """
     del fmt
-    data = Path(path).read_bytes()
-    if not data.startswith(_MAGIC):
-        raise ParseError(
-            f"{path} is no module that tvmlab wrote",
-            hint="a library that TVM itself compiled needs TVM's runtime; build it again here",
-        )
-    functions: dict[str, Executable | Kernel] = {}
-    rest = data[len(_MAGIC) :]
-    while rest:
-        line, _, rest = rest.partition(b"\n")
-        header = json.loads(line)
-        size = int(header["size"])
-        signature = Signature.from_json(header["signature"])
-        functions[str(header["name"])] = Kernel(rest[:size], signature)
-        rest = rest[size:]
-    return Module(functions)
-
-
-def join_files(output: str, inputs: list[str]) -> None:
-    """One file with the functions of several."""
-    body = b""
-    for name in inputs:
-        data = Path(name).read_bytes()
-        if not data.startswith(_MAGIC):
-            raise ParseError(f"{name} is no machine code that tvmlab wrote")
-        body += data[len(_MAGIC) :]
-    Path(output).write_bytes(_MAGIC + body)
-
-
-def _write(path: Path, functions: Mapping[str, Executable | Kernel]) -> None:
-    parts = [_MAGIC]
-    for name, function in functions.items():
-        kernel = function.kernel if isinstance(function, Executable) else function
-        header = {
-            "name": name,
-            "signature": kernel.signature.to_json(),
-            "size": len(kernel.object_bytes),
-        }
-        parts += [json.dumps(header).encode() + b"\n", kernel.object_bytes]
-    path.write_bytes(b"".join(parts))
+    return Module(read_functions(Path(path)))
 
 
 def _plain(value: Any) -> Any:

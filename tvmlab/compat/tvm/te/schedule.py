@@ -16,10 +16,12 @@ from tvmlab.schedule import TeSchedule as Schedule
 from tvmlab.schedule.stages import Fuse, IterType, Singleton, Split
 from tvmlab.te import Axis, ComputeOp, Operation, PlaceholderOp, Range, ScanOp, Tensor
 
+from .fix_point import ScanFixPointAnalysis
+
 __all__ = [
     "AutoInlineBroadcast", "AutoInlineElemWise", "AutoInlineInjective", "CreateReadGraph", "Fuse",
-    "InferBound", "IterVar", "PostDFSOrder", "Schedule", "ScheduleOps", "Singleton", "Split",
-    "Stage", "VerifyCompactBuffer", "create_schedule",
+    "InferBound", "IterVar", "PostDFSOrder", "ScanFixPointAnalysis", "ScanGetBody", "Schedule",
+    "ScheduleOps", "Singleton", "Split", "Stage", "VerifyCompactBuffer", "create_schedule",
 ]  # fmt: skip
 
 __getattr__ = missing("tvm.te.schedule")
