@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,7 +20,7 @@ from .groups import Group
 from .ir import Array, Graph, Node
 from .kernels import CompiledKernel, KernelRequest, Progress, compile_all
 from .memory import Life, MemoryPlan, plan_memory
-from .passes import PassRecord, fuse, optimize
+from .passes import PassRecord, fuse, optimize, remove_empty
 from .types import GraphError
 
 
@@ -30,16 +30,16 @@ class BuildOptions:
 
     Attributes
     ----------
-    fuse
-        Whether nodes are joined to larger kernels.
     optimize
         Whether passes may rewrite the graph first: fold, change layouts, pack weights.
+    fuse
+        Whether nodes are joined to larger kernels.
     cache
         Whether objects may come from, and go to, the cache on disk.
     """
 
-    fuse: bool = True
     optimize: bool = True
+    fuse: bool = True
     cache: bool = True
 
 
@@ -59,7 +59,6 @@ class BuildReport:
     groups: tuple[Group, ...]
     memory: MemoryPlan
     passes: tuple[PassRecord, ...] = ()
-    notes: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 def build(
@@ -123,6 +122,7 @@ def build_with_report(
             f"the graph {graph.name} has inputs of unknown size: {', '.join(names)}",
             hint=f"give them: build(model, sizes={{{names[0]!r}: 1}})",
         )
+    graph = remove_empty(graph)
     records: list[PassRecord] = []
     if chosen.optimize:
         graph, records = optimize(graph, machine)
@@ -153,7 +153,7 @@ def _with_own_outputs(graph: Graph) -> Graph:
     nodes, outputs = list(graph.nodes), list[str]()
     types = dict(graph.types)
     for number, output in enumerate(graph.outputs):
-        if output in graph.producers and output not in outputs:
+        if (output in graph.producers and output not in outputs) or graph.types[output].count == 0:
             outputs.append(output)
             continue
         name = f"{output}.out{number}"

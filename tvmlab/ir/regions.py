@@ -31,7 +31,8 @@ def infer_regions(
     """The regions that one iteration of a block reads and writes.
 
     An access is a point of its buffer, a part handed to a call is a box; a dimension indexed by a
-    loop or block inside the body counts as read or written whole. A name for a value stands for
+    loop or block inside the body, or by memory that the body writes, counts as read or written
+    whole. A name for a value stands for
     that value. Buffers that live only inside the body are left out. Regions come in order of
     occurrence, each place once.
     """
@@ -49,6 +50,7 @@ class _Accesses:
         self._loops: set[Var] = set()
         self._values: dict[Var, Expr] = {}
         self._buffers: set[Buffer] = set()
+        self._changing: set[Buffer] = set()
         nodes = [n for root in roots for n in walk(root)]
         for node in nodes:
             self._bind(node)
@@ -62,6 +64,9 @@ class _Accesses:
             self._values[node.var] = substitute(node.value, self._values)
         elif isinstance(node, Alloc):
             self._buffers.add(node.buffer)
+            self._changing.add(node.buffer)
+        elif isinstance(node, Store):
+            self._changing.add(node.buffer)
 
     def _visit(self, node: Node) -> None:
         if isinstance(node, Load):
@@ -98,10 +103,21 @@ class _Accesses:
         counts: list[Expr] = []
         for start, extent, size in zip(mins, extents, buffer.shape, strict=True):
             low, count = substitute(start, self._values), substitute(extent, self._values)
-            whole = bool(self._loops) and any(uses_var(e, self._loops) for e in (low, count))
+            whole = self._varies(low) or self._varies(count)
             first.append(const(0) if whole else low)
             counts.append(size if whole else count)
         return Region(buffer, tuple(first), tuple(counts))
+
+
+    def _varies(self, index: Expr) -> bool:
+        """Whether an index has no single value during the body: it uses a loop, or memory that the
+        body itself writes.
+        """
+        if self._loops and uses_var(index, self._loops):
+            return True
+        return bool(self._changing) and any(
+            isinstance(n, Load) and n.buffer in self._changing for n in walk(index)
+        )
 
 
 def written_buffers(tree: Node) -> tuple[Buffer, ...]:

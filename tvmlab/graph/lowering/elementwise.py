@@ -91,6 +91,12 @@ def _clip(x: Expr, a: Attrs) -> Any:
     return x if high is None or high == math.inf else te.minimum(x, const(high, x.dtype))
 
 
+def _bitwise_not(x: Expr, _: Attrs) -> Any:
+    if x.dtype.kind == "uint":
+        return te.bitwise_xor(x, const(x.dtype.max_value, x.dtype))
+    return te.bitwise_not(x)
+
+
 def _is_inf(x: Expr, a: Attrs) -> Any:
     found = te.isinf(x)
     if not a.flag("detect_negative"):
@@ -142,7 +148,7 @@ _enter("sign", _sign, widen=False)
 _enter("relu", lambda x, _: te.maximum(x, _number(0, x)), widen=False)
 _enter("identity", lambda x, _: x, widen=False)
 _enter("logical_not", lambda x, _: te.logical_not(x), widen=False)
-_enter("bitwise_not", lambda x, _: te.bitwise_not(x), widen=False)
+_enter("bitwise_not", _bitwise_not, widen=False)
 _enter("clip", _clip, widen=False)
 _enter("is_nan", lambda x, _: te.isnan(x), widen=False)
 _enter("is_inf", _is_inf, widen=False)  # fmt: skip

@@ -26,6 +26,7 @@ from .proto import (
     GraphProto,
     ModelProto,
     NodeProto,
+    function_body,
     inlined,
     read_model,
     tensor_array,
@@ -66,7 +67,7 @@ def from_onnx(
     """
     model, folder = read_model(source)
     opset = check_support(model)
-    model = inlined(model, list(CONVERTERS)) if needs_inlining(model) else model
+    model = inlined(model) if model.functions else model
     importer = _Importer(model.graph.name or "model", opset, folder, sizes or {})
     try:
         return importer.whole(model.graph, shapes or {}, params or {})
@@ -74,14 +75,6 @@ def from_onnx(
         raise
     except UserError as error:
         raise GraphError(error.message, hint=error.hint) from None
-
-
-def needs_inlining(model: ModelProto) -> bool:
-    """Whether some node is defined by a body of other nodes."""
-    return bool(model.functions) or any(
-        (n.domain if n.domain != "ai.onnx" else "", n.op_type) not in CONVERTERS
-        for n in model.graph.node
-    )
 
 
 class _Importer:
@@ -171,7 +164,8 @@ class _Importer:
         domain = "" if node.domain == "ai.onnx" else node.domain
         site = Site(node, inputs, self, sizes)
         try:
-            result = CONVERTERS[domain, node.op_type](site)
+            convert = CONVERTERS.get((domain, node.op_type))
+            result = self._body(site, domain) if convert is None else convert(site)
         except GraphError:
             raise
         except UserError as error:
@@ -275,6 +269,23 @@ class _Importer:
     def _bytes(self, value: str) -> int:
         type_ = self.builder.types[value]
         return _LARGEST_FOLDED + 1 if type_.names else type_.nbytes
+
+    def _body(self, site: Site, domain: str) -> Sequence[str]:
+        """The outputs of a node by the body that the standard gives of it."""
+        types = [self.builder.types[i] if i else None for i in site.inputs]
+        body, opset = function_body(site.node, domain, self.opset, types)
+        outer, self.opset = self.opset, opset
+        pairs = zip(body.input, site.inputs, strict=False)
+        scope: dict[str, str | Array] = {name: value for name, value in pairs if value}
+        scopes, self._scopes = self._scopes, [scope]
+        try:
+            for node in body.node:
+                self._node(node)
+            return [
+                value if isinstance(value := scope.get(o, ""), str) else "" for o in body.output
+            ]
+        finally:
+            self._scopes, self.opset = scopes, outer
 
     def branch(self, site: Site, graph: Any) -> Sequence[str]:
         """The outputs of a graph inside a node, built in place."""

@@ -227,5 +227,6 @@ def _space_to_depth(site: Site) -> str:
     n, c, h, w = site.type().shape
     b = int(site.attr("blocksize"))
     shape = [n, c, h // b, b, w // b, b]
-    moved = site.add("transpose", site.reshape(site[0], shape), perm=(0, 3, 5, 1, 2, 4))
+    order = (0, 3, 5, 1, 2, 4) if site.attr("mode", "DCR") == "DCR" else (0, 1, 3, 5, 2, 4)
+    moved = site.add("transpose", site.reshape(site[0], shape), perm=order)
     return site.reshape(moved, [n, c * b * b, h // b, w // b])

@@ -18,7 +18,7 @@ from google.protobuf.message import DecodeError
 from onnx import numpy_helper
 
 from tvmlab.graph.ir import Array
-from tvmlab.graph.types import GraphError
+from tvmlab.graph.types import GraphError, TensorType
 from tvmlab.support import DType, ShapeError, shown
 
 ModelProto = onnx.ModelProto
@@ -180,29 +180,89 @@ def attribute_value(attribute: Any) -> Any:
     return None
 
 
-def inlined(model: ModelProto, native: Sequence[tuple[str, str]]) -> ModelProto:
-    """The model with the bodies of functions in place of their calls.
+def inlined(model: ModelProto) -> ModelProto:
+    """The model with the bodies of its own functions in place of their calls.
 
-    Parameters
-    ----------
-    native
-        Operators, by domain and name, that are converted as they are.
+    Raises
+    ------
+    GraphError
+        If a function cannot be inlined.
     """
     try:
-        return onnx.inliner.inline_selected_functions(
-            model, list(native), exclude=True, inline_schema_functions=True
-        )
+        return onnx.inliner.inline_local_functions(model)
     except Exception as error:  # whatever the inliner, which is C++, has to say
         raise GraphError(f"a function of the model cannot be inlined: {error}") from None
 
 
+def _schema(domain: str, op: str, version: int) -> Any:
+    try:
+        return onnx.defs.get_schema(op, version, domain)
+    except onnx.defs.SchemaError:
+        return None
+
+
 def has_function(domain: str, op: str, version: int) -> bool:
     """Whether the standard defines an operator by a body of other operators."""
-    try:
-        schema = onnx.defs.get_schema(op, version, domain)
-    except onnx.defs.SchemaError:
-        return False
-    return bool(schema.has_function or schema.has_context_dependent_function)
+    schema = _schema(domain, op, version)
+    return schema is not None and bool(schema.has_function or schema.has_context_dependent_function)
+
+
+def function_body(
+    node: NodeProto, domain: str, version: int, types: Sequence[TensorType | None]
+) -> tuple[Any, int]:
+    """The body of an operator as a function, with the node's attributes, and its version.
+
+    Raises
+    ------
+    GraphError
+        If it has none for these types.
+    """
+    schema = _schema(domain, node.op_type, version)
+    body = onnx.FunctionProto()
+    if schema.has_function:
+        body.CopyFrom(schema.function_body)
+    else:
+        protos = [_type_proto(t).SerializeToString() for t in types]
+        data = schema.get_context_dependent_function(node.SerializeToString(), protos)
+        body.ParseFromString(data)
+    if not body.node:
+        raise GraphError(f"node {node.name} ({node.op_type}) has no body for these inputs")
+    given = {a.name: a for a in node.attribute}
+    defaults = {n: a.default_value for n, a in schema.attributes.items() if a.default_value.type}
+    for inner in body.node:
+        _bind_attributes(inner, given, defaults)
+    own = next((int(o.version) for o in body.opset_import if o.domain in ("", "ai.onnx")), version)
+    return body, own
+
+
+def _type_proto(type_: TensorType | None) -> Any:
+    if type_ is None:
+        return onnx.TypeProto()
+    numbers = {name: number for number, name in ELEMENT_TYPES.items()}
+    sizes = [s if isinstance(s, int) else str(s) for s in type_.shape]
+    return onnx.helper.make_tensor_type_proto(numbers[type_.dtype.name], sizes)
+
+
+def _bind_attributes(node: NodeProto, given: dict[str, Any], defaults: dict[str, Any]) -> None:
+    """Replace references to a function's attributes by their values."""
+    kept: list[Any] = []
+    for attribute in node.attribute:
+        if attribute.ref_attr_name:
+            value = given.get(attribute.ref_attr_name, defaults.get(attribute.ref_attr_name))
+            if value is None:
+                continue
+            bound = onnx.AttributeProto()
+            bound.CopyFrom(value)
+            bound.name = attribute.name
+            kept.append(bound)
+            continue
+        if attribute.HasField("g"):
+            for inner in attribute.g.node:
+                _bind_attributes(inner, given, defaults)
+        kept.append(attribute)
+    copies = [onnx.AttributeProto.FromString(a.SerializeToString()) for a in kept]
+    del node.attribute[:]
+    node.attribute.extend(copies)
 
 
 def value_shape(type_proto: Any, what: str) -> tuple[DType, list[Any]]:

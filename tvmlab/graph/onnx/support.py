@@ -10,7 +10,6 @@ from tvmlab.graph.types import GraphError
 from .proto import GraphProto, ModelProto, NodeProto, has_function
 from .registry import CONVERTERS
 
-_OLDEST, _NEWEST_TESTED = 1, 27
 _DEEPEST = 24
 _HINTS = {
     "Loop": "unroll the loop when the model is exported",
@@ -34,7 +33,7 @@ def check_support(model: ModelProto) -> int:
                 for o in model.opset_import}  # fmt: skip
     opset = versions.get("", 0)
     own = {(f.domain, f.name) for f in model.functions}
-    if not opset and not own:
+    if not versions and not own:
         raise GraphError("the model does not say which version of the operators it uses",
                          hint="it may be truncated, or no ONNX model")  # fmt: skip
     found: dict[str, None] = {}

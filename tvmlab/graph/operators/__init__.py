@@ -4,9 +4,10 @@
 [float32[2, n]]
 """
 
-from . import blocked, elementwise, gather, matmul, normalize, reduce, shape, window
+from . import blocked, elementwise, gather, matmul, normalize, products, reduce, shape, window
 from .elementwise import broadcast_shapes
 from .normalize import lrn_window
+from .products import einsum_letters, einsum_sizes
 from .reduce import reduced_shape
 from .registry import (
     OPERATORS,
@@ -26,7 +27,7 @@ from .shape import slice_bounds
 from .window import transposed_sizes, window_places
 
 # Importing these modules filled the table; each is named so that none is missed.
-FAMILIES = (blocked, elementwise, gather, matmul, normalize, reduce, shape, window)
+FAMILIES = (blocked, elementwise, gather, matmul, normalize, products, reduce, shape, window)
 
 __all__ = [
     "FAMILIES",
@@ -40,6 +41,8 @@ __all__ = [
     "axes_of",
     "axis_of",
     "broadcast_shapes",
+    "einsum_letters",
+    "einsum_sizes",
     "evaluate_node",
     "find",
     "infer_types",

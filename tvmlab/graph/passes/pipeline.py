@@ -10,9 +10,11 @@ from tvmlab.target import Target
 from tvmlab.topi import channel_block
 
 from .clean import fold_constants, remove_dead, share_equal
+from .empty import remove_empty
 from .fold_norm import fold_norm
 from .fold_pad import fold_pad
 from .layout import use_blocks
+from .simplify import simplify, split_to_slices
 
 Pass = Callable[[Graph], Graph]
 
@@ -36,7 +38,10 @@ def passes(target: Target) -> list[tuple[str, Pass]]:
     block = channel_block(target, "float32")
     return [
         ("remove_dead", remove_dead),
+        ("remove_empty", remove_empty),
+        ("split_to_slices", split_to_slices),
         ("fold_constants", fold_constants),
+        ("simplify", simplify),
         ("share_equal", share_equal),
         ("fold_pad", fold_pad),
         ("fold_norm", fold_norm),
