@@ -8,6 +8,7 @@ from . import compiler
 from .builder import GraphBuilder, bind
 from .compiler import BuildOptions, Built, build
 from .evaluate import evaluate
+from .export import export
 from .ir import Graph, Node
 from .operators import OPERATORS
 from .text import parse, to_text
@@ -29,6 +30,7 @@ __all__ = [
     "build",
     "compiler",
     "evaluate",
+    "export",
     "parse",
     "to_text",
 ]

@@ -12,6 +12,7 @@ from .kernel import Kernel
 from .library import KernelLibrary, ObjectLibrary, SharedLibrary
 from .plan import Plan, PlanStep, TensorSpec
 from .pool import Chunking, get_num_threads, num_threads, pin_threads, set_num_threads, set_spin
+from .saved import load
 from .signature import BufferParam, Dim, Param, ScalarParam, Signature, evaluate_dim
 from .symbols import C_TYPES, call_symbol, find_symbol, load_library, value_of_symbol
 from .timing import Timing, measure, measure_loop
@@ -44,6 +45,7 @@ __all__ = [
     "find_function",
     "find_symbol",
     "get_num_threads",
+    "load",
     "load_ir",
     "load_library",
     "load_object",

@@ -158,11 +158,12 @@ def _top_k(site: Site, x: Tensor) -> Any:
             with ib.for_range(0, k, "n") as n:
                 found[0] = const(-1, "int64")
                 with ib.for_range(0, size, "j") as j, ib.if_scope(te.logical_not(taken[j])):
-                    here = data[first + j * inner]
-                    known = data[first + te.maximum(found[0], 0) * inner]
-                    better = here > known if largest else here < known
-                    with ib.if_scope(te.any(found[0] < 0, better)):
+                    with ib.if_scope(found[0] < 0):
                         found[0] = te.cast(j, "int64")
+                    with ib.else_scope():
+                        here, known = data[first + j * inner], data[first + found[0] * inner]
+                        with ib.if_scope(here > known if largest else here < known):
+                            found[0] = te.cast(j, "int64")
                 taken[found[0]] = const(True, "bool")
                 best[out + n * inner] = data[first + found[0] * inner]
                 index[out + n * inner] = found[0]

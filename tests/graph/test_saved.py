@@ -1,0 +1,144 @@
+"""Modules on disk: they run as before, and are refused if anything about them is wrong."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tvmlab.graph import Built, GraphBuilder, TensorType, build, export
+from tvmlab.runtime import GraphModule, load
+from tvmlab.support import OptionError, ParseError, RuntimeFailure
+
+X = np.random.default_rng(0).standard_normal((4, 8)).astype("f4")
+
+
+@pytest.fixture(scope="module")
+def built() -> Built:
+    g = GraphBuilder("small")
+    x = g.input("x", TensorType.of("float32", (4, 8)))
+    w = g.param(np.random.default_rng(1).standard_normal((8, 3)).astype("f4"), "w")
+    g.output(g.add("relu", g.add("matmul", x, w), result="y"))
+    return build(g.graph())
+
+
+@pytest.fixture
+def folder(built: Built, tmp_path: Path) -> Path:
+    return export(built, tmp_path / "module")
+
+
+def result(module: GraphModule) -> np.ndarray:
+    module.run(x=X)
+    return module.get_output("y")
+
+
+def test_folder_and_archive(built: Built, folder: Path, tmp_path: Path) -> None:
+    wanted = np.maximum(X @ built.params["w"], 0)
+    np.testing.assert_allclose(result(load(folder)), wanted, rtol=1e-5, atol=1e-6)
+    archive = export(built, tmp_path / "module.zip")
+    np.testing.assert_allclose(result(load(archive)), wanted, rtol=1e-5, atol=1e-6)
+
+
+def test_loads_without_the_compiler(folder: Path) -> None:
+    script = (
+        "import sys, numpy as np; from tvmlab.runtime import load\n"
+        "m = load(sys.argv[1]); m.run(x=np.ones((4, 8), 'f4')); print(m.get_output(0).shape)\n"
+        "print([n for n in ('tvmlab.graph', 'tvmlab.lower.pipeline', 'tvmlab.codegen.llvm', "
+        "'tvmlab.topi', 'onnx') if n in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(folder)], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split("\n")[:2] == ["(4, 3)", "[]"]
+
+
+def test_header_names_the_kernels(built: Built, folder: Path) -> None:
+    header = (folder / "module.h").read_text()
+    for kernel in built.graph.kernels:
+        assert f"int32_t {kernel}(" in header
+    assert "x: float32[4, 8]" in header
+
+
+@pytest.mark.parametrize("name", ["graph.json", "kernels.so", "params.safetensors", "module.h"])
+def test_changed_and_truncated_files(folder: Path, name: str) -> None:
+    path = folder / name
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.write_bytes(data)
+    with pytest.raises(ParseError, match=f"{name} is not the file that was exported"):
+        load(folder)
+    path.write_bytes(data[:-3])
+    with pytest.raises(ParseError, match=f"{name} has {len(data) - 3} bytes, the manifest says"):
+        load(folder)
+    path.unlink()
+    with pytest.raises(ParseError, match=f"the module is incomplete: {name} is missing"):
+        load(folder)
+
+
+def test_other_formats(folder: Path, tmp_path: Path) -> None:
+    manifest = json.loads((folder / "manifest.json").read_text())
+    (folder / "manifest.json").write_text(json.dumps({**manifest, "version": 99}))
+    with pytest.raises(ParseError, match="is of format 99, this tvmlab reads 1"):
+        load(folder)
+    (folder / "manifest.json").write_text("{")
+    with pytest.raises(ParseError, match=r"manifest\.json is damaged"):
+        load(folder)
+    (folder / "manifest.json").write_text("[1]")
+    with pytest.raises(ParseError, match="is no manifest of a module"):
+        load(folder)
+    with pytest.raises(ParseError, match="there is no module"):
+        load(tmp_path / "nowhere")
+    (tmp_path / "bad.zip").write_bytes(b"PK\3\4 not really")
+    with pytest.raises(ParseError, match="is damaged"):
+        load(tmp_path / "bad.zip")
+    shutil.rmtree(folder)
+    folder.mkdir()
+    with pytest.raises(ParseError, match=r"holds no module: manifest\.json is missing"):
+        load(folder)
+
+
+def test_incomplete_archive(folder: Path, tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "part.zip", "w") as packed:
+        packed.write(folder / "graph.json", "graph.json")
+    with pytest.raises(ParseError, match="is incomplete"):
+        load(tmp_path / "part.zip")
+
+
+def _rewritten(folder: Path, **changes: object) -> None:
+    """Change the plan as an attacker would who also mends the manifest."""
+    from tvmlab.runtime import Plan
+    from tvmlab.runtime.saved import write_manifest
+
+    plan = json.loads((folder / "graph.json").read_text())
+    good = Plan.from_json(plan)
+    plan.update(changes)
+    (folder / "graph.json").write_text(json.dumps(plan))
+    write_manifest(folder, good, "0")
+
+
+def test_other_machines(folder: Path) -> None:
+    _rewritten(folder, target={"triple": "aarch64-linux-gnu", "cpu": "", "features": ""})
+    with pytest.raises(RuntimeFailure, match="compiled for aarch64, this machine is"):
+        load(folder)
+
+
+def test_values_outside_the_workspace(folder: Path) -> None:
+    value = {"name": "v", "dtype": "float32", "shape": [1000], "offset": 64}
+    _rewritten(folder, values=[value])
+    with pytest.raises(ParseError, match="the value v lies outside the workspace"):
+        load(folder)
+
+
+def test_folders_of_others_are_not_replaced(built: Built, tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "letter.txt").write_text("dear")
+    with pytest.raises(OptionError, match="exists and is no module"):
+        export(built, tmp_path / "mine")
+    assert (tmp_path / "mine" / "letter.txt").exists()
+    assert [p.name for p in tmp_path.iterdir()] == ["mine"]

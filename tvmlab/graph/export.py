@@ -1,0 +1,98 @@
+"""Writing a compiled graph as a module that runs without the compiler.
+
+>>> export(build("model.onnx"), "out/model")                       # doctest: +SKIP
+>>> module = tvmlab.runtime.load("out/model")
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+import zipfile
+from importlib import metadata
+from pathlib import Path
+
+import numpy as np
+
+from tvmlab.runtime.saved import FILES, GRAPH, HEADER, KERNELS, MANIFEST, PARAMS, write_manifest
+from tvmlab.support import OptionError
+
+from .compiler import Built
+from .header import c_header
+from .library import link_shared
+
+
+def export(built: Built, path: str | Path) -> Path:
+    """Write a module to a folder, or to one file if the path ends in `.zip`.
+
+    What was there before is replaced only once everything is written.
+
+    Raises
+    ------
+    OptionError
+        If the place cannot be written, or there is no linker.
+    """
+    target = Path(path)
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        folder = Path(tempfile.mkdtemp(prefix=".tvmlab-", dir=target.parent))
+    except OSError as error:
+        raise OptionError(f"the module cannot be written to {target}: {error.strerror}") from None
+    try:
+        _write(built, folder)
+        if target.suffix == ".zip":
+            _pack(folder, target)
+        else:
+            _replace(folder, target)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    return target
+
+
+def _write(built: Built, folder: Path) -> None:
+    # Here, because the package is needed for saved modules alone.
+    from safetensors.numpy import save_file
+
+    plan = built.graph
+    (folder / GRAPH).write_text(json.dumps(plan.to_json()))
+    (folder / HEADER).write_text(c_header(plan))
+    link_shared(built.lib.objects, folder / KERNELS)
+    arrays = {f"p{number}": _storable(np.ascontiguousarray(built.params[spec.name]))
+              for number, spec in enumerate(plan.params)}  # fmt: skip
+    save_file(arrays, folder / PARAMS)
+    write_manifest(folder, plan, _version())
+
+
+def _storable(array: np.ndarray) -> np.ndarray:
+    """The array, as bytes if the file format lacks its type."""
+    known = array.dtype.kind in "fiub" and array.dtype.name != "bfloat16"
+    return array if known and array.ndim else array.reshape(-1).view(np.uint8)
+
+
+def _version() -> str:
+    try:
+        return metadata.version("tvmlab")
+    except metadata.PackageNotFoundError:  # a source tree that was never installed
+        return "0+unknown"
+
+
+def _pack(folder: Path, target: Path) -> None:
+    archive = folder / "module.zip"
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as packed:
+        for name in (*FILES, MANIFEST):
+            packed.write(folder / name, name)
+    os.replace(archive, target)
+
+
+def _replace(folder: Path, target: Path) -> None:
+    if target.exists() and not (target / MANIFEST).is_file():
+        raise OptionError(f"{target} exists and is no module, so it is not replaced",
+                          hint="name another folder")  # fmt: skip
+    folder.chmod(0o755)
+    old = target.with_name(f".{target.name}.old")
+    if target.exists():
+        os.replace(target, old)
+    os.replace(folder, target)
+    shutil.rmtree(old, ignore_errors=True)
