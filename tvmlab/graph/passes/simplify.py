@@ -28,9 +28,11 @@ class Rewriter:
 
     def run(self) -> Graph:
         """The rebuilt graph; outputs keep their names."""
+        changed = False
         for node in self.old.nodes:
             own = node.renamed(self._names)
             value = self._rewritten(own)
+            changed |= value is not None
             if value is None:
                 self._keep(own)
             elif any(o in self.old.outputs for o in node.made):
@@ -38,7 +40,7 @@ class Rewriter:
                 self._keep(Node("identity", (value,), own.made, {}, own.name))
             else:
                 self._names[own.made[0]] = value
-        return remove_dead(self.builder.graph())
+        return remove_dead(self.builder.graph()) if changed else self.old
 
     def _rewritten(self, node: Node) -> str | None:
         if len(node.outputs) != 1:
@@ -76,8 +78,9 @@ def _type(rewriter: Rewriter, node: Node) -> object:
     return rewriter.old.types[node.made[0]]
 
 
-def _identity(_: Rewriter, node: Node) -> str | None:
-    return node.inputs[0]
+def _identity(rewriter: Rewriter, node: Node) -> str | None:
+    """A copy, unless it gives an output its name."""
+    return None if node.made[0] in rewriter.old.outputs else node.inputs[0]
 
 
 def _transpose(rewriter: Rewriter, node: Node) -> str | None:
@@ -169,6 +172,8 @@ def simplify(graph: Graph) -> Graph:
 
 def split_to_slices(graph: Graph) -> Graph:
     """The graph with a slice for each part of a split: parts can then join different kernels."""
+    if all(node.op != "split" for node in graph.nodes):
+        return graph
     nodes: list[Node] = []
     for node in graph.nodes:
         if node.op != "split":
