@@ -180,9 +180,9 @@ def _dots(sch: Schedule, form: ProductForm, plan: MatmulPlan) -> list[LoopRef]:
     lane = sch.loops(name)[-1]
     *outer, j = (loop for loop in _moving(sch, last) if loop != lane)
     i = [outer.pop()] if form.m > 1 else []
-    _, io, ii = _split(sch, i, plan.row_part, plan.rows)
+    ic, io, ii = _split(sch, i, plan.row_part, plan.rows)
     jc, jo, ji = _split(sch, [j], plan.column_part, plan.columns)
-    sch.reorder(*outer, *jc, *io, *jo, *ii, *ji, *([lane] if last == name else []))
+    sch.reorder(*outer, *ic, *jc, *io, *jo, *ii, *ji, *([lane] if last == name else []))
     join = [*ii, *ji, lane]
     if last != name:
         join = sch.compute_at(name, jo[0])
@@ -192,7 +192,10 @@ def _dots(sch: Schedule, form: ProductForm, plan: MatmulPlan) -> list[LoopRef]:
     sch.reorder(*terms, *tile, lanes)
     sch.vectorize(lanes)
     _unroll(sch, [*tile, *join])
-    return [*outer, *jc]
+    if plan.copy_right:
+        copy = sch.cache_read(partial, form.right.tensor.name, "global")
+        sch.transform_layout(partial, copy.name, lambda *at: (*at[:-2], at[-1], at[-2]))
+    return [*outer, *ic, *jc]
 
 
 def _moving(sch: Schedule, block: BlockRef | str) -> list[LoopRef]:

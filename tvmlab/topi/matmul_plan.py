@@ -17,8 +17,17 @@ panel takes an entry of the address translation buffer."""
 _LATENCY = 4
 """Sums that must be under way at once, so that additions need not wait for each other."""
 
-_SMALL = 2_000_000
+_SMALL = 1_000_000
 """Operations below which a second thread costs more than it saves: some 10 microseconds."""
+
+_TALL = 12
+"""Rows of a tile; from four such tiles on a copy of the right factor pays."""
+
+_MANY = 512
+"""Rows that read a panel so often that making it in parts would cost more than it saves."""
+
+_ROW_BYTES = 1536
+"""The most of a row of the left factor that is multiplied at a time; more did not help."""
 
 _WORTH = 0.03
 """The share of its time that another tile than the usual must save."""
@@ -60,22 +69,25 @@ class MatmulPlan:
 def plan_matmul(form: ProductForm, machine: Target) -> MatmulPlan:
     """The sizes for a product on a machine."""
     m, n, k, size = form.m, form.n, form.k, form.itemsize
-    lanes = machine.lanes(8 * size)
+    lanes, registers = machine.lanes(8 * size), machine.num_registers
     parallel = machine.num_threads > 1 and 2 * _outer(form) * m * n * k >= _SMALL
     threads = machine.num_threads if parallel else 1
-    if form.right_transposed and (m < 8 or form.one_tensor) and k >= lanes:
-        return _plan_of_dots(form, machine, lanes, threads, parallel)
-    rows, columns = _tile(m, n, lanes, machine.num_registers)
-    sizes = {cache.level: cache.size for cache in machine.caches}
-    first, second = sizes.get(1, 32 << 10), sizes.get(2, 512 << 10)
-    depth = _even(k, max(64, min(first // 2 // (rows * size) // 64 * 64, 1024 // size)))
-    tall = m >= 4 * rows
-    copy_right = (
-        tall
-        and not form.one_tensor
-        and (form.right_transposed or (n * size > _PAGE // 2 and k > 64))
-    )
-    wide = max(columns, second // 2 // (depth * size) // columns * columns)
+    if lanes > 1 and not form.one_tensor and _wants_dots(form, lanes):
+        return _plan_of_dots(form, lanes, registers, threads, parallel)
+    first, second, third = _caches(machine)
+    tall = m >= 4 * _TALL and not form.one_tensor
+    copy_right = tall and (form.right_transposed or (n * size > _PAGE // 2 and k > 64))
+    rows, columns = _tile(m, n, lanes, registers, 8 if copy_right else 12)
+    most = min(first // 2 // (rows * size), _ROW_BYTES // size)
+    if tall and not copy_right:  # the part of the right factor stays in the second cache
+        most = min(most, second // 4 // (n * size))
+    depth = _even(k, max(64, most))
+    if m == 1 and k * n * size > second:
+        # All rows of the matrix are read from end to end: the memory likes nothing more.
+        columns, depth = min(4 * lanes, n), min(k, 8)
+    # A panel that many rows use may stream from the third cache: it is read from end to end.
+    room = third // 2 // threads if m >= _MANY else second // 2
+    wide = max(columns, room // (depth * size) // columns * columns)
     row_part, column_part = m, _even(n, wide, columns) if copy_right else n
     if threads > 1 and _outer(form) < threads:
         if n >= 2 * columns * threads or n >= m:
@@ -92,16 +104,39 @@ def plan_matmul(form: ProductForm, machine: Target) -> MatmulPlan:
     )  # fmt: skip
 
 
+def _caches(machine: Target) -> tuple[int, int, int]:
+    """Bytes of the caches of three levels; if unknown, a usual size or that of the level before."""
+    sizes = {cache.level: cache.size for cache in machine.caches}
+    second = sizes.get(2, 512 << 10)
+    return sizes.get(1, 32 << 10), second, sizes.get(3, second)
+
+
+def _wants_dots(form: ProductForm, lanes: int) -> bool:
+    """Whether vectors had better lie along the sum: there are fewer columns or rows than lanes."""
+    if form.right_transposed:
+        return form.k >= lanes and (form.m < 8 or (form.m < 2 * lanes and form.k >= 16 * lanes))
+    few = 1 < form.n <= lanes * 3 // 4 and form.m >= lanes
+    return few and not form.left_transposed and form.k >= 4 * lanes
+
+
 def _plan_of_dots(
-    form: ProductForm, machine: Target, lanes: int, threads: int, parallel: bool
+    form: ProductForm, lanes: int, registers: int, threads: int, parallel: bool
 ) -> MatmulPlan:
-    """Vectors along the sum: for a right factor with neighbours there that are used little."""
-    rows = min(form.m, 4)
-    columns = max(1, min(form.n, (machine.num_registers - 4) // (2 * rows), 8))
-    part = _even(form.n, -(-form.n // threads), columns)
+    """Vectors along the sum: each of a tile's rows with each of its columns."""
+    if form.right_transposed:
+        rows = min(form.m, 4)
+        columns = min(form.n, max(1, (registers - 1 - rows) // rows), 8)
+    else:
+        columns = form.n
+        rows = max(1, min(form.m, (registers - 1) // (columns + 1)))
+    row_part, column_part = form.m, form.n
+    if threads > 1 and form.n >= 2 * columns * threads:
+        column_part = _even(form.n, -(-form.n // threads), columns)
+    else:
+        row_part = _even(form.m, -(-form.m // threads), rows)
     return MatmulPlan(
-        rows, columns, lanes, form.m, part, copy_left=False, copy_right=False, dots=True,
-        parallel=parallel,
+        rows, columns, lanes, row_part, column_part, copy_left=False,
+        copy_right=not form.right_transposed, dots=True, parallel=parallel,
     )  # fmt: skip
 
 
@@ -113,9 +148,9 @@ def _outer(form: ProductForm) -> int:
     return max(1, count // max(1, form.m * form.n))
 
 
-def _tile(m: int, n: int, lanes: int, registers: int) -> tuple[int, int]:
+def _tile(m: int, n: int, lanes: int, registers: int, rows: int) -> tuple[int, int]:
     """Rows and columns of the register tile: the usual ones, or those that leave less over."""
-    usual = (min(m, 12 if registers >= 32 else 6), 2)
+    usual = (min(m, rows if registers >= 32 else rows // 2), 2)
     candidates = [
         (r, v)
         for r, v in product(range(1, min(m, registers) + 1), range(1, registers))
