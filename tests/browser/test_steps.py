@@ -68,7 +68,7 @@ def test_a_product_is_tiled_bound_and_noted(explorer: Explorer) -> None:
     explorer.root.locator('[data-field="value"] input').fill("32")
     _apply(explorer)
     expect(explorer.line("k")).to_contain_text("auto_unroll_max_step 32")
-    listing = explorer.root.get_by_role("tabpanel")
+    listing = explorer.root.get_by_role("region", name="Code").get_by_role("tabpanel")
     for line in ("sch.tile(i, j, 8, 16)", '"blockIdx.x"', '"auto_unroll_max_step", 32'):
         expect(listing).to_contain_text(line)
 

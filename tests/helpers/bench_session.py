@@ -14,9 +14,9 @@ from tvmlab.widgets import Session, answer
 class Bench:
     """A session with one view, and short ways to ask it things."""
 
-    def __init__(self, schedule: Schedule) -> None:
+    def __init__(self, schedule: Schedule, runner: FakeRunner | None = None) -> None:
         self.schedule = schedule
-        self.session = Session(schedule, runner=FakeRunner())
+        self.session = Session(schedule, runner=runner or FakeRunner())
         self.view = View(self.session.state)
         self.session.subscribe(self.view)
         self.number = 0

@@ -106,7 +106,7 @@ def test_undo_redo_goto_and_checkpoints(bench: Bench) -> None:
     bench.done("goto", node="0")
     assert bench.view.state["python"] == ""
     assert "nothing to undo" in bench.failed("undo")
-    assert "no state 77" in bench.failed("goto", node="77")
+    assert "no state '77'" in bench.failed("goto", node="77")
     assert "no state 'x'" in bench.failed("goto", node="x")
 
 

@@ -46,7 +46,7 @@ def test_a_patch_carries_only_what_changed() -> None:
     sch.checkpoint("here")
     sch.split(sch.loops("C")[0], [None, 4])
     session.refresh()
-    assert sent == [{"history"}, {"rows", "history", "python"}]
+    assert sent == [{"history"}, {"rows", "history", "python", "cell"}]
 
 
 def test_the_state_fits_the_schema_for_every_kind_of_line() -> None:

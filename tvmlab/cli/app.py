@@ -12,10 +12,18 @@ from collections.abc import Sequence
 from tvmlab import __version__
 from tvmlab.support import InternalError, TvmlabError
 
-from . import bench, demo, devices, lab
+from . import apply_step, bench, compare_states, demo, devices, inspect_session, lab
 from .parser import Parser, UsageError, close_match
 
-COMMANDS = {"lab": lab, "demo": demo, "bench": bench, "devices": devices}
+COMMANDS = {
+    "lab": lab,
+    "demo": demo,
+    "bench": bench,
+    "devices": devices,
+    "inspect": inspect_session,
+    "apply": apply_step,
+    "compare": compare_states,
+}
 """Each module has `SUMMARY`, `fill(parser)` and `run(arguments) -> exit code`."""
 
 _EXAMPLES = """\

@@ -6,8 +6,17 @@ the notebook's picture of a schedule. So two views never disagree.
 
 from .access_order import access_order
 from .actions import ActionReport, Predict, action_reports, step_summary
+from .code_links import (
+    LinkedCode,
+    linked_loops,
+    linked_lowered,
+    linked_machine,
+    linked_python,
+)
+from .compare import Compared, CompareReport, compare_report
 from .cost import NestCost, nest_cost, operations_of
 from .details import Fact, LineReport, line_report
+from .gains import GainsReport, StepGain, Without, gains_report, programs_without
 from .history import HistoryReport, HistoryReporter, HistoryRow, step_label
 from .html_view import nest_html
 from .line_diff import DiffLine, diff_lines
@@ -30,6 +39,7 @@ from .measurement import (
 )
 from .nest import Cost, NestReport, Row, nest_report
 from .offers import Offer, offers
+from .passes import PassReport, pass_reports
 from .plain import plain
 from .plot import PlotReport, Point, plot_report
 from .slots import Move, Slot, SlotsReport, move_to, slots_report
@@ -46,16 +56,20 @@ from .verdict import (
 
 __all__ = [
     "ActionReport",
+    "CompareReport",
+    "Compared",
     "Cost",
     "DeviceReport",
     "DiffLine",
     "Fact",
     "FixReport",
     "Gain",
+    "GainsReport",
     "HistoryReport",
     "HistoryReporter",
     "HistoryRow",
     "LineReport",
+    "LinkedCode",
     "MachineReport",
     "Measured",
     "MeasurementReport",
@@ -63,25 +77,34 @@ __all__ = [
     "NestCost",
     "NestReport",
     "Offer",
+    "PassReport",
     "PlotReport",
     "Point",
     "Predict",
     "Row",
     "Slot",
     "SlotsReport",
+    "StepGain",
     "Symbol",
     "SymbolIds",
     "VerdictReport",
+    "Without",
     "WorkloadReport",
     "access_order",
     "action_reports",
+    "compare_report",
     "device_reports",
     "diff_lines",
     "equality_words",
     "gain_over",
+    "gains_report",
     "history_text",
     "limit_facts",
     "line_report",
+    "linked_loops",
+    "linked_lowered",
+    "linked_machine",
+    "linked_python",
     "machine_report",
     "measurement_report",
     "move_to",
@@ -91,8 +114,10 @@ __all__ = [
     "nest_text",
     "offers",
     "operations_of",
+    "pass_reports",
     "plain",
     "plot_report",
+    "programs_without",
     "refusal_html",
     "refusal_lines",
     "slots_report",

@@ -3,11 +3,13 @@
 from .actions import Action, Choice
 from .assumptions import size_facts
 from .history import History, HistoryNode
+from .history_file import ReadHistory, read_history, write_history
 from .index import ProgramIndex, accesses, blocks_in, index_of
 from .kinds import block_kind
 from .primitives.reduction import ReductionForm, reduction_form
 from .refs import BlockRef, LoopRef
 from .registry import PRIMITIVES, Applied, ParamSpec, Primitive, primitive
+from .repeating import program_without, repeat_steps
 from .schedule import Schedule
 from .service import Attempt
 from .stages import Group, Replayed, Stage, TeSchedule
@@ -33,6 +35,7 @@ __all__ = [
     "ParamSpec",
     "Primitive",
     "ProgramIndex",
+    "ReadHistory",
     "ReductionForm",
     "RefusedError",
     "Replayed",
@@ -48,7 +51,11 @@ __all__ = [
     "blocks_in",
     "index_of",
     "primitive",
+    "program_without",
+    "read_history",
     "read_json",
     "reduction_form",
+    "repeat_steps",
     "size_facts",
+    "write_history",
 ]

@@ -238,7 +238,7 @@ class Schedule(MemorySteps):
         steps = read_json(trace.to_json() if isinstance(trace, Trace) else trace)
         names: dict[str, Ref] = {}
         for instruction in steps:
-            _replay_step(schedule, instruction, names)
+            replay_step(schedule, instruction, names)
         return schedule
 
     def on_change(self, callback: Callable[[], None]) -> Callable[[], None]:
@@ -376,7 +376,9 @@ def _marked_nest(program: Program, subject: object) -> str:
     return "\n".join(lines)
 
 
-def _replay_step(schedule: Schedule, step: Instruction, names: dict[str, Ref]) -> None:
+def replay_step(schedule: Schedule, step: Instruction, names: dict[str, Ref]) -> None:
+    """Take a step of a written trace; `names` knows the loops that it may name, and learns more."""
+
     def value_of(value: Any) -> Any:
         fields, items = fields_of(value), items_of(value)
         if fields is not None:

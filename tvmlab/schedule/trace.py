@@ -48,6 +48,10 @@ class Instruction:
     outputs: tuple[str, ...]
     listed: bool = False
 
+    def to_plain(self) -> dict[str, Plain]:
+        """As data for JSON."""
+        return {"op": self.op, "args": _plain_args(self.args), "out": list(self.outputs)}
+
 
 @dataclass(frozen=True, slots=True)
 class Trace:
@@ -60,7 +64,7 @@ class Trace:
 
     def instructions(self) -> list[Instruction]:
         """The steps with names, and the loop queries that they need."""
-        return list(_Writer().write(self.steps))
+        return list(StepWriter().write(self.steps))
 
     def to_python(self, schedule: str = "sch") -> str:
         """Python that repeats the steps on a fresh schedule of the same program."""
@@ -68,10 +72,7 @@ class Trace:
 
     def to_json(self) -> str:
         """The trace as JSON text, for files and logs."""
-        lines = [
-            {"op": i.op, "args": _plain_args(i.args), "out": list(i.outputs)}
-            for i in self.instructions()
-        ]
+        lines = [i.to_plain() for i in self.instructions()]
         return json.dumps({"format": FORMAT, "version": VERSION, "steps": lines})
 
 
@@ -99,10 +100,11 @@ def read_json(text: str) -> list[Instruction]:
     steps = items_of(fields.get("steps"))
     if steps is None:
         raise ParseError("the trace has no list of steps")
-    return [_read_step(number, step) for number, step in enumerate(steps)]
+    return [read_step(number, step) for number, step in enumerate(steps)]
 
 
-def _read_step(number: int, step: object) -> Instruction:
+def read_step(number: int, step: object) -> Instruction:
+    """One instruction from data that `Instruction.to_plain` made."""
     fields = fields_of(step)
     if fields is None:
         raise ParseError(f"step {number} of the trace is not an object")
@@ -121,8 +123,8 @@ RETURN_ONE = ("fuse", "skew")
 """Primitives whose method returns one loop instead of a list of loops."""
 
 
-class _Writer:
-    """Gives names to symbols while walking over the steps."""
+class StepWriter:
+    """Gives names to symbols while walking over steps; they hold for all that one writer saw."""
 
     def __init__(self) -> None:
         self.namer = Namer()

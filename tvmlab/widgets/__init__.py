@@ -4,5 +4,17 @@ from .commands import answer
 from .entry import explore
 from .registry import find_session, open_session, sessions
 from .session import Session
+from .session_file import load_session, read_session, save_session, session_text
 
-__all__ = ["Session", "answer", "explore", "find_session", "open_session", "sessions"]
+__all__ = [
+    "Session",
+    "answer",
+    "explore",
+    "find_session",
+    "load_session",
+    "open_session",
+    "read_session",
+    "save_session",
+    "session_text",
+    "sessions",
+]

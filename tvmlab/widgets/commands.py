@@ -9,44 +9,21 @@ A refused or failed command leaves everything as it was, and its reply says why.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
-from typing import Any, cast, get_args
+from collections.abc import Callable
+from typing import Any
 
-from tvmlab.driver import SourceKind
-from tvmlab.inspect import (
-    Offer,
-    Symbol,
-    action_reports,
-    diff_lines,
-    line_report,
-    move_to,
-    nest_report,
-    nest_text,
-    offers,
-    plain,
-    slots_report,
-    step_summary,
-    verdict_report,
-)
-from tvmlab.ir import Program
-from tvmlab.schedule import Attempt, RefusedError
+from tvmlab.inspect import move_to, plain
+from tvmlab.schedule import Attempt, RefusedError, repeat_steps
 from tvmlab.support import TvmlabError, UserError
 
+from .asking import Fields, StepNotTakenError, checked, fields_of, node_of, step_of, text_of
+from .questions import QUESTIONS
 from .session import Session
 from .telling import told
 
-Fields = Mapping[str, Any]
 Reply = dict[str, Any]
 
 _log = logging.getLogger(__name__)
-
-
-class _StepRefusedError(UserError):
-    """A step that was not taken, with the data that its reply carries."""
-
-    def __init__(self, message: str, data: object) -> None:
-        UserError.__init__(self, message)
-        self.data = data
 
 
 def answer(session: Session, command: object) -> Reply:
@@ -56,7 +33,7 @@ def answer(session: Session, command: object) -> Reply:
     with session.lock:
         try:
             data = _handler(fields)(session, fields)
-        except _StepRefusedError as refused:
+        except StepNotTakenError as refused:
             return _reply(number, False, refused.data, refused.message)
         except TvmlabError as error:
             return _reply(number, False, None, told(error))
@@ -65,11 +42,6 @@ def answer(session: Session, command: object) -> Reply:
             text = f"this did not work, by a fault of tvmlab: {type(error).__name__}: {error}"
             return _reply(number, False, None, text)
     return _reply(number, True, data, None)
-
-
-def fields_of(command: object) -> Fields:
-    """The fields of a command; none for what is no object at all."""
-    return cast("Fields", command) if isinstance(command, dict) else {}
 
 
 def _reply(number: object, ok: bool, data: object, error: str | None) -> Reply:
@@ -86,67 +58,17 @@ def _handler(fields: Fields) -> Callable[[Session, Fields], Any]:
     return _HANDLERS[name]
 
 
-def _text(fields: Fields, name: str) -> str:
-    value = fields.get(name)
-    if not isinstance(value, str):
-        raise UserError(f"the command {fields['type']} needs a text {name!r}")
-    return value
-
-
-# ------------------------------------------------------------------ questions
-
-
-def _actions(session: Session, fields: Fields) -> Any:
-    row = _text(fields, "row")
-    symbol = session.ids.find(row)
-    line = line_report(session.schedule, symbol, session.target)
-    reports = action_reports(
-        session.schedule,
-        symbol,
-        session.ids,
-        target=session.target,
-        token=session.fix_token,
-        predict=session.guesses.predict,
-    )
-    return {"row": row, "sentence": line.sentence, "facts": line.facts, "actions": reports}
-
-
-def _check(session: Session, fields: Fields) -> Any:
-    offer, arguments = _step(session, fields)
-    attempt = session.schedule.preview(offer.action.primitive, **arguments)
-    predict = session.guesses.predict
-    summary = step_summary(session.schedule, offer, arguments, attempt, session.target, predict)
-    return _checked(session, attempt, summary)
-
-
-def _source(session: Session, fields: Fields) -> Any:
-    kind = _text(fields, "kind")
-    if kind not in get_args(SourceKind):
-        raise UserError(f"there is no source {kind!r}; there are {', '.join(get_args(SourceKind))}")
-    return {"kind": kind, "text": session.source(cast("SourceKind", kind))}
-
-
-def _slots(session: Session, fields: Fields) -> Any:
-    symbol = session.ids.find(_text(fields, "row"))
-    return slots_report(session.schedule, symbol, session.ids, session.fix_token)
-
-
-def _state(session: Session, fields: Fields) -> Any:
-    del session, fields  # the transport sends the state before each reply to this command
-    return None
-
-
 # ---------------------------------------------------------------------- steps
 
 
 def _apply(session: Session, fields: Fields) -> None:
-    offer, arguments = _step(session, fields)
+    offer, arguments = step_of(session, fields)
     _take(session, offer.action.primitive, arguments)
 
 
 def _move(session: Session, fields: Fields) -> None:
-    symbol, row = (session.ids.find(_text(fields, name)) for name in ("row", "to"))
-    place = _text(fields, "place")
+    symbol, row = (session.ids.find(text_of(fields, name)) for name in ("row", "to"))
+    place = text_of(fields, "place")
     move = move_to(session.schedule, symbol, row, "into" if place == "into" else "before")
     if isinstance(move, str):
         raise UserError(f"{symbol.name} cannot be moved there: {move}")
@@ -158,12 +80,12 @@ def _take(session: Session, primitive: str, arguments: dict[str, Any]) -> None:
     try:
         session.schedule.apply(primitive, **arguments)
     except RefusedError as refused:
-        data = _checked(session, Attempt(refused.verdict), "")
-        raise _StepRefusedError(refused.verdict.reason, data) from refused
+        data = checked(session, Attempt(refused.verdict), "")
+        raise StepNotTakenError(refused.verdict.reason, data) from refused
 
 
 def _fix(session: Session, fields: Fields) -> None:
-    token = _text(fields, "token")
+    token = text_of(fields, "token")
     program, fix = session.fixes.get(token, (None, None))
     if fix is None or program is not session.schedule.program:
         raise UserError("this fix was for another state of the program; ask for the actions again")
@@ -181,14 +103,11 @@ def _redo(session: Session, fields: Fields) -> None:
 
 
 def _goto(session: Session, fields: Fields) -> None:
-    node = _text(fields, "node")
-    if not node.isdigit():
-        raise UserError(f"there is no state {node!r} in the history")
-    session.schedule.goto(int(node))
+    session.schedule.goto(node_of(session, fields, "node").id)
 
 
 def _checkpoint(session: Session, fields: Fields) -> None:
-    name = _text(fields, "name").strip()
+    name = text_of(fields, "name").strip()
     if name:
         session.schedule.checkpoint(name)
     else:
@@ -197,7 +116,19 @@ def _checkpoint(session: Session, fields: Fields) -> None:
 
 
 def _load(session: Session, fields: Fields) -> None:
-    session.load(_text(fields, "point"))
+    session.load(text_of(fields, "point"))
+
+
+def _pick(session: Session, fields: Fields) -> None:
+    node = node_of(session, fields, "node")
+    if node.step is None:
+        raise UserError("the start is no step; pick one of the states after it")
+    try:
+        repeat_steps(session.schedule, [node.step])
+    except RefusedError as refused:
+        raise StepNotTakenError(
+            refused.verdict.reason, checked(session, Attempt(refused.verdict), "")
+        ) from refused
 
 
 # ----------------------------------------------------------------- background
@@ -206,6 +137,18 @@ def _load(session: Session, fields: Fields) -> None:
 def _measure(session: Session, fields: Fields) -> None:
     del fields
     session.measure()
+
+
+def _measure_gains(session: Session, fields: Fields) -> None:
+    del fields
+    session.measuring.measure_gains()
+
+
+def _auto(session: Session, fields: Fields) -> None:
+    wanted = fields.get("on")
+    if not isinstance(wanted, bool):
+        raise UserError("the command auto needs 'on', true or false")
+    session.set_auto(wanted)
 
 
 def _explore(session: Session, fields: Fields) -> None:
@@ -221,11 +164,7 @@ def _cancel(session: Session, fields: Fields) -> None:
 
 
 _HANDLERS: dict[str, Callable[[Session, Fields], Any]] = {
-    "actions": _actions,
-    "check": _check,
-    "source": _source,
-    "slots": _slots,
-    "state": _state,
+    **QUESTIONS,
     "apply": _apply,
     "move": _move,
     "fix": _fix,
@@ -234,33 +173,10 @@ _HANDLERS: dict[str, Callable[[Session, Fields], Any]] = {
     "goto": _goto,
     "checkpoint": _checkpoint,
     "load": _load,
+    "pick": _pick,
     "measure": _measure,
+    "measure_gains": _measure_gains,
+    "auto": _auto,
     "explore": _explore,
     "cancel": _cancel,
 }
-
-
-def _step(session: Session, fields: Fields) -> tuple[Offer, dict[str, Any]]:
-    """The offer that a command names, and the arguments that its form makes."""
-    symbol: Symbol = session.ids.find(_text(fields, "row"))
-    wanted = _text(fields, "action")
-    params = fields.get("params")
-    if not isinstance(params, dict):
-        raise UserError(f"the command {fields['type']} needs an object 'params'")
-    for offer in offers(session.schedule, symbol):
-        if offer.id == wanted:
-            return offer, offer.arguments(cast("Fields", params), session.ids)
-    raise UserError(f"there is no action {wanted!r} for {symbol.name}")
-
-
-def _checked(session: Session, attempt: Attempt, summary: str) -> Any:
-    preview = None
-    if attempt.applied is not None:
-        before, after = session.schedule.program, attempt.applied.program
-        preview = diff_lines(_nest(before, session), _nest(after, session))
-    verdict = verdict_report(attempt.verdict, session.fix_token)
-    return {"verdict": verdict, "summary": summary, "preview": preview}
-
-
-def _nest(program: Program, session: Session) -> str:
-    return nest_text(nest_report(program, target=session.target), costs=False)

@@ -11,7 +11,8 @@ from typing import Any, Protocol
 
 from tvmlab.support import UserError
 
-from .commands import answer, fields_of
+from .asking import fields_of
+from .commands import answer
 from .registry import find_session
 from .session import Message, Session
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from os import PathLike
 from typing import TYPE_CHECKING
 
 from tvmlab.schedule import Schedule
@@ -9,14 +10,18 @@ from tvmlab.support import OptionError, UserError
 from tvmlab.target import TargetLike
 
 from .comms import register_target
-from .registry import open_session
+from .registry import keep_session, open_session
+from .session_file import load_session
 
 if TYPE_CHECKING:
     from .widget import ExplorerWidget
 
 
 def explore(
-    schedule: Schedule, *, target: TargetLike = "cpu", name: str | None = None
+    schedule: Schedule | str | PathLike[str],
+    *,
+    target: TargetLike = "cpu",
+    name: str | None = None,
 ) -> ExplorerWidget:
     """Show a schedule in a notebook, to look at and to change.
 
@@ -25,6 +30,8 @@ def explore(
 
     Parameters
     ----------
+    schedule
+        What to explore, or the path of a saved session.
     target
         The machine that measurements and generated code are for.
     name
@@ -35,7 +42,7 @@ def explore(
     UserError
         If this is no schedule, or the packages of the lab are not installed.
     """
-    if not isinstance(schedule, Schedule):  # pyright: ignore[reportUnnecessaryIsInstance]
+    if not isinstance(schedule, (Schedule, str, PathLike)):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise UserError(
             f"cannot explore {type(schedule).__name__}: it is no schedule",
             hint="make one first: tl.explore(tl.Schedule(C))",
@@ -46,7 +53,10 @@ def explore(
         raise OptionError(
             f"the explorer needs the package {error.name}", hint='pip install "tvmlab[lab]"'
         ) from error
-    session = open_session(schedule, target=target, name=name)
+    if isinstance(schedule, Schedule):
+        session = open_session(schedule, target=target, name=name)
+    else:
+        session = keep_session(load_session(schedule, target=target))
     register_target()
     session.measuring.warm()
     return ExplorerWidget(session)

@@ -79,6 +79,11 @@ class Ledger:
         self._results[program_hash] = result
         self._checked[program_hash] = checked
 
+    def file_aside(self, result: MeasureResult, program_hash: str) -> None:
+        """Keep the result of a program that is no state of the history."""
+        self._pending = None
+        self.file(result, program_hash, checked=True)
+
     def measured(self, program_hash: str) -> Measured | None:
         """The times of a program, if it was measured well."""
         result = self._results.get(program_hash)
@@ -119,6 +124,11 @@ class Ledger:
         if not name.startswith("P") or not number.isdigit() or int(number) >= len(self.points):
             return None
         return self.points[int(number)]
+
+    def results(self) -> Iterator[tuple[str, MeasureResult, bool]]:
+        """Everything that was measured: the program's hash, the result, whether it was checked."""
+        for program_hash, result in self._results.items():
+            yield program_hash, result, self._checked[program_hash]
 
     def good_results(self) -> Iterator[tuple[str, float]]:
         """Hashes and medians of all programs that were measured well."""

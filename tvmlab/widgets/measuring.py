@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import threading
 from concurrent.futures import Future
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Protocol
 
-from tvmlab.inspect import step_label
+from tvmlab.inspect import programs_without, step_label
+from tvmlab.ir import Program, structural_hash
 from tvmlab.schedule import HistoryNode, Schedule
 from tvmlab.target import Target
 from tvmlab.tune import Measurer, MeasureRequest, MeasureResult, Runner
@@ -41,6 +43,17 @@ class Owner(Protocol):
 def shared_measurer() -> Measurer:
     """The worker process that all sessions of this process share."""
     return Measurer()
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """A program to time; `node` is its state in the history, if it is one."""
+
+    program: Program
+    program_hash: str
+    title: str
+    label: str
+    node: int | None
 
 
 class Measuring:
@@ -88,31 +101,58 @@ class Measuring:
         if running is not None:
             self.runner.cancel(running)
 
+    def measure_gains(self) -> None:
+        """Time every state on the current path, and its end without each of its steps."""
+        owner = self._owner
+        with owner.lock:
+            history = owner.schedule.history
+            known = owner.writer.measured_nodes(owner.ledger)
+            for node in history.path():
+                if node.id not in known:
+                    owner.desk.put(lambda cancelled, node=node: self._measure(node, cancelled))
+            for label, program in programs_without(history):
+                work = _Work(program, structural_hash(program), f"without {label}", label, None)
+                if owner.ledger.measured(work.program_hash) is None:
+                    owner.desk.put(lambda cancelled, work=work: self._time(work, cancelled))
+            owner.refresh()
+
     def _measure(self, node: HistoryNode, cancelled: threading.Event) -> None:
         owner = self._owner
         start = owner.schedule.history.nodes[0]
-        program_hash = owner.writer.hash_of(node)
         title = "measuring" if node is not start else "measuring the unscheduled program"
+        label = node.label or step_label(node.step)
+        work = _Work(node.program, owner.writer.hash_of(node), title, label, node.id)
+        self._time(work, cancelled)
+
+    def _time(self, work: _Work, cancelled: threading.Event) -> None:
+        owner = self._owner
+        start = owner.schedule.history.nodes[0]
+        if cancelled.is_set() and work.node is None:
+            return
         with owner.lock:
-            owner.ledger.expect(program_hash, "running")
-            owner.show_job(JobReport("measure", title, 0, 1))
-        new = program_hash not in owner.ledger.seen
-        predicted = self._guesses.predict(node.program) if new else None
-        reference = None if node is start else start.program
-        request = MeasureRequest.of(node.program, owner.target, reference=reference)
+            owner.ledger.expect(work.program_hash, "running")
+            owner.show_job(JobReport("measure", work.title, 0, 1))
+        new = work.program_hash not in owner.ledger.seen
+        predicted = self._guesses.predict(work.program) if new else None
+        reference = None if work.node == start.id else start.program
+        request = MeasureRequest.of(work.program, owner.target, reference=reference)
         result = self._run(request, cancelled)
         gflops = result.gflops(owner.ledger.flops) if owner.ledger.flops else None
         with owner.lock:
-            owner.ledger.enter(result, program_hash, checked=reference is not None)
-            if predicted is not None and gflops is not None:
-                name = node.label or step_label(node.step)
+            if work.node is None:
+                owner.ledger.file_aside(result, work.program_hash)
+            else:
+                owner.ledger.enter(result, work.program_hash, checked=reference is not None)
+            if predicted is not None and gflops is not None and work.node is not None:
                 owner.ledger.points.append(
-                    PlottedSchedule(program_hash, name, predicted, gflops, None, node.id)
+                    PlottedSchedule(
+                        work.program_hash, work.label, predicted, gflops, None, work.node
+                    )
                 )
             owner.show_job(None)
         if new and result.status != "cancelled":
-            owner.ledger.seen.add(program_hash)
-            self._guesses.learn(node.program, gflops)
+            owner.ledger.seen.add(work.program_hash)
+            self._guesses.learn(work.program, gflops)
             with owner.lock:
                 owner.ledger.remark = self._guesses.words
                 owner.refresh()

@@ -25,6 +25,13 @@ def open_session(schedule: Schedule, **options: Any) -> Session:
         return session
 
 
+def keep_session(session: Session) -> Session:
+    """Let views find a session that was made elsewhere."""
+    with _guard:
+        _sessions[session.id] = session
+    return session
+
+
 def sessions() -> list[Session]:
     """The open sessions, oldest first."""
     with _guard:

@@ -17,14 +17,16 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from tvmlab.driver import Executable, SourceKind, build, count_flops, lower
+from tvmlab.driver import count_flops
 from tvmlab.inspect import SymbolIds
-from tvmlab.ir import Program, to_text
+from tvmlab.ir import Program
 from tvmlab.schedule import Fix, Schedule
 from tvmlab.support import UserError
 from tvmlab.target import Target, TargetLike
 from tvmlab.tune import Runner
 
+from .auto import AutoMeasure
+from .cell import cell_text
 from .desk import Desk
 from .exploring import Exploring
 from .graft import graft
@@ -77,12 +79,13 @@ class Session:
         self.exploring = Exploring(self, self.measuring, self.guesses)
         self.writer = StateWriter(schedule, self.target, self.ids)
         self.fixes: dict[str, tuple[Program, Fix]] = {}
+        self.notes: tuple[str, ...] = ()
         self.closed = False
-        self._built: tuple[Program, Executable] | None = None
         self._job: JobReport | None = None
+        self.auto = AutoMeasure(self.measuring.measure, self.measuring.cancel)
         self._listeners: list[Listener] = []
         self._state: State = {"revision": 0, **self._write()}
-        self._unsubscribe = schedule.on_change(self.refresh)
+        self._unsubscribe = schedule.on_change(self._stepped)
 
     # ----------------------------------------------------------------- views
 
@@ -113,6 +116,16 @@ class Session:
             revision = int(old["revision"]) + 1
             self._state = {**old, **changed, "revision": revision}
             self._send({"type": "patch", "revision": revision, "set": changed})
+
+    def set_auto(self, on: bool) -> None:
+        """Measure by itself after each step, or no longer."""
+        with self.lock:
+            self.auto.on = on
+            self.refresh()
+
+    def _stepped(self) -> None:
+        self.refresh()
+        self.auto.step()
 
     def show_job(self, job: JobReport | None) -> None:
         """Show work in the background, or that it has ended."""
@@ -156,25 +169,9 @@ class Session:
         else:
             raise UserError("the steps of this schedule were not kept")
 
-    def source(self, kind: SourceKind) -> str:
-        """The current program as text of some stage, built for the session's target.
-
-        Raises
-        ------
-        TvmlabError
-            If the program cannot be built.
-        """
-        program = self.schedule.program
-        if kind == "loops":
-            return to_text(program)
-        if kind == "lowered":
-            return to_text(lower(program, self.target).program)
-        if self._built is None or self._built[0] is not program:
-            self._built = (program, build(program, self.target))
-        return self._built[1].source(kind)
-
     def close(self) -> None:
         """End the session: views hear no more, and its thread ends. The schedule stays as it is."""
+        self.auto.stop()
         self.cancel()
         self._unsubscribe()
         self.desk.close()
@@ -195,7 +192,13 @@ class Session:
         return f"<Session {self.id} of {self.name}, {len(self.schedule.trace)} step(s)>"
 
     def _write(self) -> State:
-        return self.writer.write({"id": self.id, "name": self.name}, self.ledger, self._job)
+        session = {"id": self.id, "name": self.name}
+        node = self.schedule.history.node
+        return {
+            **self.writer.write(session, self.ledger, self._job),
+            "auto": self.auto.on,
+            "cell": cell_text(self.schedule, self.id, self.writer.hash_of(node)),
+        }
 
     def _send(self, message: Message) -> None:
         for listener in list(self._listeners):

@@ -10,7 +10,8 @@ import traitlets
 
 from tvmlab.support import OptionError
 
-from .commands import answer, fields_of
+from .asking import fields_of
+from .commands import answer
 from .session import Message, Session
 
 

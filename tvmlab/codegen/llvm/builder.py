@@ -36,6 +36,8 @@ class FunctionText:
         )
         self.block = "start"
         self.stack_bytes = 0
+        # Metadata that ties instructions to the line of the program that they come from.
+        self.location = ""
 
     def fresh(self, wish: str) -> str:
         """A local name not used before, without its sign."""
@@ -54,12 +56,12 @@ class FunctionText:
     def value(self, instruction: str, wish: str = "v") -> str:
         """Append an instruction that yields a value; returns the value's name."""
         name = "%" + self.fresh(wish)
-        self._lines.append(f"  {name} = {instruction}")
+        self._lines.append(f"  {name} = {instruction}{self.location}")
         return name
 
     def effect(self, instruction: str) -> None:
         """Append an instruction that yields nothing."""
-        self._lines.append(f"  {instruction}")
+        self._lines.append(f"  {instruction}{self.location}")
 
     def reserve(self) -> int:
         """Keep a place for an instruction that is known only later, such as a loop's phi."""
@@ -68,7 +70,7 @@ class FunctionText:
 
     def fill(self, place: int, instruction: str) -> None:
         """Write the instruction that a place was reserved for."""
-        self._lines[place] = f"  {instruction}"
+        self._lines[place] = f"  {instruction}{self.location}"
 
     def label(self, wish: str) -> str:
         """A name for a block to be started later."""
@@ -182,6 +184,11 @@ class ModuleText:
             self._head += f'{name} = private unnamed_addr constant {kind} c"{shown}"\n'
             self._texts[text] = name
         return self._texts[text]
+
+    def metadata(self, node: str) -> str:
+        """Add a node of metadata; returns its number with the sign."""
+        self._metadata.append(f"!{len(self._metadata)} = {node}")
+        return f"!{len(self._metadata) - 1}"
 
     def define(self, function: FunctionText) -> None:
         """Add a finished function."""

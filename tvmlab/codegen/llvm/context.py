@@ -12,6 +12,7 @@ from tvmlab.support import BOOL, DType, InternalError
 from tvmlab.target import Target
 
 from .builder import FunctionText, ModuleText
+from .line_table import LineTable
 from .options import EmitOptions
 from .ranges import Ranges
 from .types import literal, llvm_type
@@ -67,6 +68,7 @@ class Context:
         parallel_for: str | None,
         fault: str | None = None,
         texts: tuple[str, ...] = (),
+        lines: LineTable | None = None,
     ) -> None:
         self.module = module
         self.fn = function
@@ -79,6 +81,8 @@ class Context:
         # Where a failed check of an index is noted, and the texts of such failures.
         self.fault = fault
         self.texts = texts
+        # Where statements stand in the printed program, if instructions are to tell.
+        self.lines = lines
         self.vars: dict[Var, str] = {}
         self.buffers: dict[Buffer, str] = {}
         # Heap blocks of buffers without a constant size that are alive here.
@@ -100,7 +104,11 @@ class Context:
             raise InternalError(
                 f"{type(node).__name__} statements must be lowered before code generation"
             )
+        around = self.fn.location
+        if self.lines is not None:
+            self.fn.location = self.lines.location(node, self.fn) or around
         rule(self, node)
+        self.fn.location = around
 
     def address(self, buffer: Buffer) -> str:
         """The pointer to a buffer's first element."""

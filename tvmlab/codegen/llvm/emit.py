@@ -17,6 +17,7 @@ from . import calls, control, convert, invoke, leaves, memory, scalars
 from .builder import FunctionText, ModuleText
 from .context import Context, typed
 from .faults import entry_lines, texts_of
+from .line_table import LineTable
 from .link import carried
 from .options import EmitOptions
 from .ranges import UNKNOWN_EXTENT, Ranges
@@ -84,6 +85,7 @@ def _emit_kernel(
     ctx = Context(
         module, text, target, options, ranges,
         kernel=name, parallel_for=pool, fault=fault, texts=texts,
+        lines=LineTable(module, program) if options.locate else None,
     )  # fmt: skip
     uses = buffer_uses(program.body)
     shapes = [size for p in program.params if isinstance(p, Buffer) for size in p.shape]
@@ -104,6 +106,8 @@ def _emit_kernel(
     if fault is not None:
         arguments.append(f"ptr {fault}")
     text.header = f"define internal i32 @{name}.kernel({', '.join(arguments)}) #0"
+    if ctx.lines is not None:
+        text.header += ctx.lines.scope(text, f"{name}.kernel")
     ctx.stmt(program.body)
     text.leave("0")
     module.define(text)

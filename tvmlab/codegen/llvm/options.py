@@ -37,7 +37,10 @@ class EmitOptions:
     ----------
     stack_limit
         Bytes of stack that the local buffers of one function may take; the rest is on the heap.
+    locate
+        Tie every instruction to the line of the printed program that it comes from.
     """
 
     fast_math: FastMath = field(default_factory=FastMath)
     stack_limit: int = 64 * 1024
+    locate: bool = False

@@ -53,7 +53,7 @@ def _emit_body(
     parameters: list[str] = []
     child = Context(
         ctx.module, text, ctx.target, ctx.options, ctx.ranges,
-        kernel=ctx.kernel, parallel_for=None, texts=ctx.texts,
+        kernel=ctx.kernel, parallel_for=None, texts=ctx.texts, lines=ctx.lines,
     )  # fmt: skip
     for var in variables:
         name = "%" + text.fresh(var.name)
@@ -73,6 +73,9 @@ def _emit_body(
     text.header = (
         f"define internal i32 @{inner}({', '.join([*parameters, f'i64 {begin}', f'i64 {end}'])}) #0"
     )
+    if ctx.lines is not None:
+        text.header += ctx.lines.scope(text, inner)
+        text.location = ctx.lines.location(stmt, text)
     emit_loop(child, stmt, begin, end)
     text.leave("0")
     ctx.module.define(text)

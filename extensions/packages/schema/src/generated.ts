@@ -19,12 +19,19 @@ export type Command =
   | SourceCommand
   | StateCommand
   | SlotsCommand
-  | MoveCommand;
+  | MoveCommand
+  | PassesCommand
+  | CompareCommand
+  | PickCommand
+  | GainsCommand
+  | MeasureGainsCommand
+  | FileCommand
+  | AutoCommand;
 /**
  * Parameter values by name
  */
 export type Params = Record<string, Value>;
-export type SourceKind = 'loops' | 'lowered' | 'llvm' | 'asm';
+export type SourceKind = 'python' | 'loops' | 'lowered' | 'llvm' | 'asm';
 /**
  * From the session to a view
  */
@@ -249,6 +256,81 @@ export interface MoveCommand {
   place: 'before' | 'into';
 }
 /**
+ * Ask what each pass of lowering did
+ */
+export interface PassesCommand {
+  type: 'passes';
+  /**
+   * Comes back in the reply
+   */
+  id: number;
+}
+/**
+ * Compare two states
+ */
+export interface CompareCommand {
+  type: 'compare';
+  /**
+   * Comes back in the reply
+   */
+  id: number;
+  a: string;
+  b: string;
+}
+/**
+ * Take the step of a state again on the current one
+ */
+export interface PickCommand {
+  type: 'pick';
+  /**
+   * Comes back in the reply
+   */
+  id: number;
+  node: string;
+}
+/**
+ * Ask which step bought what
+ */
+export interface GainsCommand {
+  type: 'gains';
+  /**
+   * Comes back in the reply
+   */
+  id: number;
+}
+/**
+ * Measure every state of the path, and its end without each step
+ */
+export interface MeasureGainsCommand {
+  type: 'measure_gains';
+  /**
+   * Comes back in the reply
+   */
+  id: number;
+}
+/**
+ * Ask for the session as a file
+ */
+export interface FileCommand {
+  type: 'file';
+  /**
+   * Comes back in the reply
+   */
+  id: number;
+  kind: 'session' | 'html';
+}
+/**
+ * Measure by itself after each step, or not
+ */
+export interface AutoCommand {
+  type: 'auto';
+  /**
+   * Comes back in the reply
+   */
+  id: number;
+  on: boolean;
+}
+/**
  * The whole state
  */
 export interface StateMessage {
@@ -321,6 +403,14 @@ export interface State {
    * What runs in the background; null or absent if nothing does
    */
   job?: Job | null;
+  /**
+   * Whether steps are measured by themselves
+   */
+  auto: boolean;
+  /**
+   * The steps as a notebook cell that makes this state, whatever state it is run in
+   */
+  cell: string;
 }
 /**
  * One line of the loop nest
@@ -607,7 +697,7 @@ export interface ReplyMessage {
   /**
    * Details, Checked or Source; a refused 'apply' carries Checked; else null
    */
-  data: Details | Checked | Source | Slots | null;
+  data: Details | Checked | Source | Slots | Passes | Comparison | Gains | SessionFile | null;
   /**
    * Why not, if not ok
    */
@@ -817,6 +907,22 @@ export interface DiffLine {
 export interface Source {
   kind: SourceKind;
   text: string;
+  /**
+   * Lists of lines of the nest: the own one first, then those around it
+   */
+  groups: string[][];
+  /**
+   * For each line of the text the number of its group; -1 where its origin is not known
+   */
+  lines: number[];
+  /**
+   * Share of lines (of machine code: of instructions) whose origin is known
+   */
+  coverage: number;
+  /**
+   * What is worth saying of the listing
+   */
+  remark: string;
 }
 /**
  * Answer to slots
@@ -840,4 +946,85 @@ export interface Slot {
   status: 'allowed' | 'refused' | 'unknown' | 'here';
   reason: string;
   verdict: Verdict | null;
+}
+/**
+ * Answer to passes
+ */
+export interface Passes {
+  passes: PassReport[];
+}
+/**
+ * What one pass did
+ */
+export interface PassReport {
+  name: string;
+  reason: string;
+  changed: boolean;
+  milliseconds: number;
+  added: number;
+  removed: number;
+  diff: DiffLine[];
+}
+/**
+ * Answer to compare
+ */
+export interface Comparison {
+  a: string;
+  b: string;
+  a_label: string;
+  b_label: string;
+  /**
+   * The last state that both come from
+   */
+  shared: string;
+  facts: Compared[];
+  gain: Gain | null;
+  nest: DiffLine[];
+  code: DiffLine[];
+}
+/**
+ * Something that two states have
+ */
+export interface Compared {
+  label: string;
+  a: string;
+  b: string;
+}
+/**
+ * Answer to gains
+ */
+export interface Gains {
+  start: number | null;
+  steps: StepGain[];
+  unmeasured: number;
+}
+/**
+ * One step of the path
+ */
+export interface StepGain {
+  node: string;
+  label: string;
+  seconds: number | null;
+  gain: Gain | null;
+  without: Without;
+}
+/**
+ * The end of the path without one step
+ */
+export interface Without {
+  possible: boolean;
+  reason: string;
+  seconds: number | null;
+  worth: Gain | null;
+}
+/**
+ * A file to keep
+ */
+export interface SessionFile {
+  name: string;
+  /**
+   * Its media type
+   */
+  media: string;
+  text: string;
 }

@@ -1,16 +1,31 @@
-import type { Action, Details, Params, ReplyMessage, State, Value } from '@tvmlab/schema';
+import type {
+  Action,
+  Details,
+  Params,
+  ReplyMessage,
+  SessionFile,
+  State,
+  Value
+} from '@tvmlab/schema';
 
 import { SessionClient, type Request } from './client';
 import { Answers } from './answers';
 import type { IViewModel } from './model';
 import { Mover } from './mover';
-import { foldingOf, lineBelow } from './walking';
-import { heirOf, type IViewState, checkedOf, refusedFor, type Tab } from './viewState';
+import { questionsOf } from './questions';
+import { closing, foldingOf, lineBelow } from './walking';
+import {
+  heirOf,
+  type IViewState,
+  checkedOf,
+  type Own,
+  refusedFor,
+  START,
+  type Tab
+} from './viewState';
 
 /** How long typing may rest before the session is asked about it. */
 const CHECK_AFTER_MS = 100;
-
-type Own = Omit<IViewState, 'session' | 'connection'>;
 
 /**
  * What the view can do, without a word about how it looks: selection, forms, steps, history.
@@ -118,30 +133,23 @@ export class Controller {
     }
   }
 
+  /** The session as a file. */
+  async file(kind: 'session' | 'html'): Promise<SessionFile | null> {
+    const { data } = await this._do({ type: 'file', kind });
+    return data !== null && 'media' in data ? data : null;
+  }
+
   async command(request: Request): Promise<void> {
     await this._do(request);
   }
 
   /** Close what is open, innermost first; false if nothing was. */
   escape(): boolean {
-    const { help, naming, palette, draft, refusal } = this._own;
-    if (this.mover.cancel()) {
-      return true;
+    const closed = this.mover.cancel() ? {} : closing(this._own);
+    if (closed !== null) {
+      this._set(closed);
     }
-    if (help || naming || palette) {
-      this._set({ help: false, naming: false, palette: false });
-    } else if (draft !== null) {
-      this._set({ draft: null });
-    } else if (refusal !== null) {
-      this._set({ refusal: null });
-    } else {
-      return false;
-    }
-    return true;
-  }
-
-  toggleHelp(): void {
-    this._set({ help: !this._own.help });
+    return closed !== null;
   }
 
   /** Take the selected line up, to move it by keys. */
@@ -151,8 +159,8 @@ export class Controller {
     }
   }
 
-  togglePalette(): void {
-    this._set({ palette: !this._own.palette });
+  toggle(what: 'help' | 'palette'): void {
+    this._set({ [what]: !this._own[what] });
   }
 
   name(naming: boolean): void {
@@ -161,7 +169,7 @@ export class Controller {
 
   showTab(tab: Tab): void {
     this._set({ tab });
-    this._fetchSource();
+    this._ask();
   }
 
   private async _apply(action: Action, params: Params): Promise<void> {
@@ -241,11 +249,16 @@ export class Controller {
     }
   }
 
-  private _fetchSource(): void {
-    const { tab } = this._own;
-    const node = this._client.state?.history.current;
-    if (tab !== 'python' && node !== undefined) {
-      this.answers.ask(`source:${tab}`, node, { type: 'source', kind: tab });
+  /** Change what only this view knows. */
+  set(change: Partial<Pick<Own, 'insight' | 'compared' | 'pointed'>>): void {
+    this._set(change);
+    this._ask();
+  }
+
+  /** Ask for what is looked at now. */
+  private _ask(): void {
+    for (const { key, version, command } of this.view ? questionsOf(this.view) : []) {
+      this.answers.ask(key, version, command);
     }
   }
 
@@ -265,7 +278,9 @@ export class Controller {
         moving: null
       };
       void this._fetchDetails();
-      this._fetchSource();
+    }
+    if (after !== null) {
+      this._ask();
     }
     this._onChange();
   }
@@ -275,19 +290,7 @@ export class Controller {
     this._onChange();
   }
 
-  private _own: Own = {
-    selected: null,
-    collapsed: new Set(),
-    details: null,
-    draft: null,
-    refusal: null,
-    tab: 'python',
-    answers: new Map(),
-    naming: false,
-    help: false,
-    palette: false,
-    moving: null
-  };
+  private _own: Own = START;
   private _before: State | null = null;
   private _asking: Promise<Details | null> | null = null;
   private _checkTimer: ReturnType<typeof setTimeout> | undefined;

@@ -3,6 +3,7 @@ import type { Point } from '@tvmlab/schema';
 import type { Request } from './client';
 import { Controller } from './controller';
 import { closestData, h } from './dom';
+import { Doing } from './doing';
 import { Drag } from './drag';
 import { fieldClicked, fieldEdited } from './fields';
 import { handleKey } from './keys';
@@ -13,11 +14,13 @@ import { Code, TABS } from './parts/code';
 import { Header } from './parts/header';
 import { Help } from './parts/help';
 import { History } from './parts/history';
+import { INSIGHTS } from './insights';
+import { Insights } from './parts/insights';
 import { Nest } from './parts/nest';
 import { Palette } from './parts/palette';
 import { Side } from './parts/side';
 import { Status } from './parts/status';
-import { EXPLORE_COUNT, Scatter } from './plot/scatter';
+import { Scatter } from './plot/scatter';
 import { addStyles } from './style/styles';
 import type { IViewState, Tab } from './viewState';
 
@@ -40,7 +43,7 @@ class Explorer implements IExplorer {
       this._side.element,
       this._history.element,
       this._code.element,
-      this._plot.element,
+      this._insights.element,
       this._status.element
     );
     this._root.append(this._frame, this._help.element, this._palette.element, this._live);
@@ -50,6 +53,11 @@ class Explorer implements IExplorer {
       () => this._draw(),
       text => (this._live.textContent = text)
     );
+    this._doing = new Doing(this._controller, this._root, {
+      say: text => (this._live.textContent = text),
+      focus: () => this.focus(),
+      name: () => this._history.focusName()
+    });
     this._listen();
     this._draw();
   }
@@ -106,7 +114,13 @@ class Explorer implements IExplorer {
         form: () => this._side.form.focus()
       })
     );
-    this._code.element.addEventListener('keydown', event => this._tabKey(event));
+    root.addEventListener('keydown', event => this._tabKey(event), true);
+    root.addEventListener('change', event => this._chosen(event.target));
+    this._code.element.addEventListener('pointerover', event => {
+      const line = closestData(event.target, 'line');
+      this._point(line === null ? [] : this._code.familyOf(Number(line.value)));
+    });
+    this._code.element.addEventListener('pointerleave', () => this._point([]));
   }
 
   private _click(event: MouseEvent): void {
@@ -126,8 +140,11 @@ class Explorer implements IExplorer {
     const node = hit('node');
     const tab = hit('tab');
     const point = hit('point');
+    const insight = hit('insight');
+    const line = hit('line');
+    const picked = hit('pick');
     if (command !== undefined) {
-      this._command(command);
+      this._doing.run(command);
     } else if (row !== undefined) {
       this._controller.select(row);
       this.focus();
@@ -147,6 +164,15 @@ class Explorer implements IExplorer {
       this._openPoint(Number(point));
     } else if (tab !== undefined) {
       this._controller.showTab(tab as Tab);
+    } else if (insight !== undefined) {
+      this._controller.set({ insight });
+    } else if (picked !== undefined) {
+      void this._controller.command({ type: 'pick', node: picked });
+    } else if (line !== undefined) {
+      const [own] = this._code.familyOf(Number(line));
+      if (own !== undefined) {
+        this._controller.select(own);
+      }
     } else {
       fieldClicked(this._controller, target);
     }
@@ -172,42 +198,6 @@ class Explorer implements IExplorer {
     }
   }
 
-  private _command(command: string): void {
-    const controller = this._controller;
-    switch (command) {
-      case 'undo':
-      case 'redo':
-      case 'measure':
-      case 'cancel':
-        void controller.command({ type: command });
-        break;
-      case 'explore':
-        void controller.command({ type: 'explore', count: EXPLORE_COUNT });
-        break;
-      case 'copy':
-        void this._copy();
-        break;
-      case 'close':
-        controller.escape();
-        this.focus();
-        break;
-      case 'help':
-        controller.toggleHelp();
-        break;
-      case 'palette':
-        controller.togglePalette();
-        break;
-      case 'grab':
-        controller.grab();
-        this.focus();
-        break;
-      case 'name':
-        controller.name(true);
-        this._history.focusName();
-        break;
-    }
-  }
-
   /** Open the schedule behind a point of the plot. */
   private _openPoint(index: number): void {
     const point = this._controller.view?.session.plot.points[index];
@@ -217,15 +207,19 @@ class Explorer implements IExplorer {
     }
   }
 
-  private async _copy(): Promise<void> {
-    const text = this._controller.view?.session.python ?? '';
-    try {
-      await navigator.clipboard.writeText(text);
-      this._live.textContent = 'Copied the session as Python.';
-    } catch {
-      // No permission: show the text instead, selected by hand.
-      this._controller.showTab('python');
-      this._live.textContent = 'The browser does not allow copying; the Python tab has the text.';
+  /** Light the lines of the nest that the pointer's line of code comes from. */
+  private _point(pointed: readonly string[]): void {
+    if (pointed.length > 0 || (this._controller.view?.pointed.length ?? 0) > 0) {
+      this._controller.set({ pointed });
+    }
+  }
+
+  /** A state was chosen to be compared. */
+  private _chosen(target: EventTarget | null): void {
+    const field = closestData(target, 'set');
+    if (field !== null && target instanceof HTMLSelectElement) {
+      const { compared } = this._controller.view ?? { compared: {} };
+      this._controller.set({ compared: { ...compared, [field.value]: target.value } });
     }
   }
 
@@ -233,15 +227,20 @@ class Explorer implements IExplorer {
   private _tabKey(event: KeyboardEvent): void {
     const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
     const tab = closestData(event.target, 'tab');
-    if (step === undefined || tab === null) {
+    const insight = closestData(event.target, 'insight');
+    if (step === undefined || (tab === null && insight === null)) {
       return;
     }
-    const at = TABS.findIndex(([name]) => name === tab.value);
-    const next = TABS[(at + step + TABS.length) % TABS.length];
-    if (next) {
-      this._controller.showTab(next[0]);
-      this._code.element.querySelector<HTMLElement>(`[data-tab="${next[0]}"]`)?.focus();
+    const names = tab === null ? INSIGHTS.map(({ id }) => id) : TABS.map(([name]) => name);
+    const at = names.indexOf((tab ?? insight)?.value ?? '');
+    const next = names[(at + step + names.length) % names.length] ?? '';
+    if (tab === null) {
+      this._controller.set({ insight: next });
+    } else {
+      this._controller.showTab(next as Tab);
     }
+    const kind = tab === null ? 'insight' : 'tab';
+    this._root.querySelector<HTMLElement>(`[data-${kind}="${next}"]`)?.focus();
     event.preventDefault();
     event.stopPropagation();
   }
@@ -256,6 +255,7 @@ class Explorer implements IExplorer {
   private readonly _history = new History();
   private readonly _code = new Code();
   private readonly _plot = new Scatter();
+  private readonly _insights = new Insights(this._plot.element);
   private readonly _status = new Status();
   private readonly _help = new Help();
   private readonly _palette = new Palette();
@@ -267,11 +267,13 @@ class Explorer implements IExplorer {
     this._side,
     this._history,
     this._code,
+    this._insights,
     this._status,
     this._help,
     this._palette
   ];
   private readonly _controller: Controller;
+  private readonly _doing: Doing;
   private _plotted: IViewState['session']['plot'] | null = null;
   private _waiting: IExplorer | null = null;
 }

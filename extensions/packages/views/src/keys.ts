@@ -57,7 +57,7 @@ function run(name: string, event: KeyboardEvent, controller: Controller, focus: 
       return true;
     case '/':
     case 'Ctrl+Shift+p':
-      controller.togglePalette();
+      controller.toggle('palette');
       return true;
     case 'ArrowLeft':
     case 'ArrowRight':
@@ -84,7 +84,7 @@ function run(name: string, event: KeyboardEvent, controller: Controller, focus: 
       void controller.command({ type: 'measure' });
       return true;
     case '?':
-      controller.toggleHelp();
+      controller.toggle('help');
       return true;
     case 'Enter':
       if (controller.mover.moving) {

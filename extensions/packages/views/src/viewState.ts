@@ -14,7 +14,7 @@ import type { Known } from './answers';
 import type { Connection } from './model';
 import type { IMoving } from './moving';
 
-export type Tab = 'python' | SourceKind;
+export type Tab = 'passes' | SourceKind;
 
 /** A form that is open for one action. */
 export interface IDraft {
@@ -44,8 +44,35 @@ export interface IViewState {
   naming: boolean;
   help: boolean;
   palette: boolean;
+  /** Which tab of insights is open. */
+  insight: string;
+  /** The states that are compared, as far as they were chosen. */
+  compared: { a?: string; b?: string };
+  /** Lines of the nest that the pointer's line of code comes from. */
+  pointed: readonly string[];
   moving: IMoving | null;
 }
+
+/** What only the view knows. */
+export type Own = Omit<IViewState, 'session' | 'connection'>;
+
+/** A view that nobody has touched yet. */
+export const START: Own = {
+  selected: null,
+  collapsed: new Set(),
+  details: null,
+  draft: null,
+  refusal: null,
+  tab: 'python',
+  answers: new Map(),
+  naming: false,
+  help: false,
+  palette: false,
+  insight: 'model',
+  compared: {},
+  pointed: [],
+  moving: null
+};
 
 /** The rows that are not hidden inside a collapsed one. */
 export function visibleRows(session: State, collapsed: ReadonlySet<string>): Row[] {

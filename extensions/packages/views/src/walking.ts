@@ -29,3 +29,14 @@ export function foldingOf(
   }
   return { collapsed };
 }
+
+/** What Escape closes: the innermost of what is open; null if nothing is. */
+export function closing(
+  open: Pick<IViewState, 'help' | 'naming' | 'palette' | 'draft' | 'refusal'>
+): Partial<IViewState> | null {
+  const { help, naming, palette, draft, refusal } = open;
+  if (help || naming || palette) {
+    return { help: false, naming: false, palette: false };
+  }
+  return draft !== null ? { draft: null } : refusal !== null ? { refusal: null } : null;
+}

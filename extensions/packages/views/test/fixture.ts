@@ -80,6 +80,8 @@ export function state(): State {
   });
   return {
     version: 1,
+    auto: false,
+    cell: '# steps',
     revision: 12,
     session: { id: 's1', name: 'matmul' },
     workload: { name: 'matmul', summary: '1024 × 1024 × 1024 · float32' },

@@ -126,7 +126,14 @@ function reply(command: Command): ReplyMessage['data'] {
     case 'slots':
       return { row: command.row, slots: SLOTS };
     case 'source':
-      return { kind: command.kind, text: `; ${command.kind} of this program\nret i32 0` };
+      return {
+        kind: command.kind,
+        text: `; ${command.kind} of this program\nret i32 0`,
+        groups: [['L4', 'L1', 'L0']],
+        lines: [-1, 0],
+        coverage: 0.5,
+        remark: ''
+      };
     default:
       return null;
   }

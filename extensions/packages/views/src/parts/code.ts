@@ -1,16 +1,25 @@
+import type { Source } from '@tvmlab/schema';
+
 import { h, uniqueId } from '../dom';
+import { percent } from '../format';
 import type { IViewState, Tab } from '../viewState';
+import { VirtualLines } from '../virtualLines';
 import { Part } from './part';
+import { Passes } from './passes';
 
 export const TABS: readonly [Tab, string][] = [
   ['python', 'Python'],
   ['loops', 'Loops'],
+  ['passes', 'Passes'],
   ['lowered', 'Lowered'],
   ['llvm', 'LLVM IR'],
   ['asm', 'Assembly']
 ];
 
-/** The session as code: Python to keep, and what the compiler makes of it. */
+const LINE_HEIGHT = 18;
+const MOST_MARKS = 400;
+
+/** The session as code, each line linked to the lines of the nest that it comes from. */
 export class Code extends Part<IViewState> {
   constructor() {
     super(h('section', { class: 'tvmlab-code', 'aria-label': 'Code' }));
@@ -30,40 +39,94 @@ export class Code extends Part<IViewState> {
         )
       )
     );
-    this.element.append(this._list, this._listing);
+    const body = h('div', { class: 'tvmlab-listing-box' }, this._listing, this._ruler);
+    this.element.append(this._list, body, this._passes.element, this._note);
+    this._lines.onLine = (line, index) => this._light(line, index);
+  }
+
+  override render(view: IViewState): void {
+    super.render(view);
+    this._passes.render(view);
+    if (view.selected !== this._selected) {
+      this._selected = view.selected;
+      this._relight(view.tab !== 'python');
+    }
+  }
+
+  /** The lines of the nest that a line of the listing belongs to. */
+  familyOf(index: number): readonly string[] {
+    const group = this._source?.lines[index] ?? -1;
+    return this._source?.groups[group] ?? [];
   }
 
   protected inputs({ session, tab, answers }: IViewState): readonly unknown[] {
     return [session.python, session.history, tab, answers.get(`source:${tab}`)];
   }
 
-  protected draw({ session, tab, answers }: IViewState): void {
+  protected draw({ session, tab, answers, selected }: IViewState): void {
     for (const button of this._list.querySelectorAll('[data-tab]')) {
       const on = button.getAttribute('data-tab') === tab;
       button.setAttribute('aria-selected', String(on));
       button.setAttribute('tabindex', on ? '0' : '-1');
     }
     this._listing.setAttribute('aria-labelledby', `${this._id}-${tab}`);
-    if (tab === 'python') {
-      const { nodes, current } = session.history;
-      this._python(session.python, nodes.find(node => node.id === current)?.code ?? '');
+    this._listing.parentElement?.toggleAttribute('hidden', tab === 'passes');
+    this._note.toggleAttribute('hidden', tab === 'passes');
+    if (tab === 'passes') {
       return;
     }
-    const source = answers.get(`source:${tab}`);
-    const text = source?.data && 'text' in source.data ? source.data.text : undefined;
-    // A long listing is one text node: no element for each of ten thousand lines.
-    this._listing.textContent = source?.error ?? text ?? 'Compiling…';
-  }
-
-  /** The program, with the newest step lit. */
-  private _python(text: string, newest: string): void {
-    const lines = text === '' ? ['# no step yet'] : text.replace(/\n$/, '').split('\n');
-    const lit = newest === '' ? -1 : lines.lastIndexOf(newest);
-    this._listing.replaceChildren(
-      ...lines.map((line, index) =>
-        h('span', { class: index === lit ? 'tvmlab-lit' : '' }, line === '' ? '\u00a0' : line)
+    const answer = answers.get(`source:${tab}`);
+    const data =
+      answer?.data && 'text' in answer.data && 'groups' in answer.data ? answer.data : null;
+    const fits = tab !== 'python' || data?.text === session.python;
+    this._source = fits ? data : null;
+    const text = tab === 'python' ? session.python : (answer?.error ?? data?.text ?? 'Compiling…');
+    this._texts = text === '' ? ['# no step yet'] : text.replace(/\n$/, '').split('\n');
+    const { nodes, current } = session.history;
+    const newest = nodes.find(node => node.id === current)?.code ?? '';
+    this._newest = tab === 'python' && newest !== '' ? this._texts.lastIndexOf(newest) : -1;
+    this._selected = selected;
+    const last = this._texts.length - 1;
+    this._lines.show(this._texts.length, index =>
+      h(
+        'span',
+        { class: 'tvmlab-line', 'data-line': index },
+        `${this._texts[index] ?? ''}${index === last ? '' : '\n'}`
       )
     );
+    this._note.textContent = noteOf(this._source);
+    this._relight(tab !== 'python');
+  }
+
+  /** Light the lines of the selected line of the nest, and mark where they are. */
+  private _relight(reveal: boolean): void {
+    this._lines.forEach((line, index) => this._light(line, index));
+    const hits = this._selected === null ? [] : this._hits(this._selected);
+    const height = 100 / Math.max(1, this._texts.length);
+    this._ruler.replaceChildren(
+      ...hits
+        .slice(0, MOST_MARKS)
+        .map(index => h('i', { style: `top:${(index * height).toFixed(2)}%` }))
+    );
+    const [first] = hits;
+    if (reveal && first !== undefined) {
+      this._lines.reveal(first);
+    }
+  }
+
+  private _hits(row: string): number[] {
+    const own = this._texts.map((_, index) => index).filter(i => this.familyOf(i)[0] === row);
+    return own.length > 0
+      ? own
+      : this._texts.map((_, index) => index).filter(i => this.familyOf(i).includes(row));
+  }
+
+  private _light(line: HTMLElement, index: number): void {
+    const family = this.familyOf(index);
+    const at = this._selected === null ? -1 : family.indexOf(this._selected);
+    const own = at === 0 || (at > 0 && this._newest >= 0);
+    line.classList.toggle('tvmlab-lit', own || index === this._newest);
+    line.classList.toggle('tvmlab-around', at > 0 && !own);
   }
 
   private readonly _id = uniqueId('code');
@@ -78,4 +141,22 @@ export class Code extends Part<IViewState> {
     tabindex: 0,
     id: this._id
   });
+  private readonly _lines = new VirtualLines(this._listing, LINE_HEIGHT);
+  private readonly _ruler = h('div', { class: 'tvmlab-ruler', 'aria-hidden': 'true' });
+  private readonly _passes = new Passes();
+  private readonly _note = h('div', { class: 'tvmlab-code-note' });
+  private _source: Source | null = null;
+  private _texts: readonly string[] = [];
+  private _newest = -1;
+  private _selected: string | null = null;
+}
+
+/** How much of a listing can be traced to its lines, and what it is made of. */
+function noteOf(source: Source | null): string {
+  if (source === null) {
+    return '';
+  }
+  const what = source.kind === 'llvm' || source.kind === 'asm' ? 'instructions' : 'lines';
+  const known = `the origin of ${percent(source.coverage)} of the ${what} is known`;
+  return source.remark === '' ? known : `${source.remark} · ${known}`;
 }

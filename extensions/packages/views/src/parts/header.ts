@@ -9,8 +9,8 @@ export class Header extends Part<IViewState> {
   }
 
   protected inputs({ session, connection }: IViewState): readonly unknown[] {
-    const { workload, target, history, measurement, job } = session;
-    return [workload, target, history, measurement, job, connection.state];
+    const { workload, target, history, measurement, job, auto } = session;
+    return [workload, target, history, measurement, job, auto, connection.state];
   }
 
   protected draw({ session, connection }: IViewState): void {
@@ -34,7 +34,19 @@ export class Header extends Part<IViewState> {
         button('undo', '↶ Undo', 'Ctrl Z', dead || !history.can_undo),
         button('redo', '↷ Redo', null, dead || !history.can_redo),
         button('palette', '⌕ Find', '/', false),
-        button('copy', 'Copy Python', null, false),
+        share(dead),
+        h(
+          'button',
+          {
+            class: 'tvmlab-btn',
+            type: 'button',
+            'data-command': 'auto',
+            'aria-pressed': String(session.auto),
+            title: 'Measure by itself after each step',
+            disabled: dead
+          },
+          session.auto ? '◉ Auto' : '○ Auto'
+        ),
         measuring
           ? button('cancel', '■ Stop', null, dead)
           : button('measure', '▶ Measure', 'M', dead, 'tvmlab-pri')
@@ -44,6 +56,25 @@ export class Header extends Part<IViewState> {
       this.element.querySelector<HTMLElement>(`[data-command="${kept}"]`)?.focus();
     }
   }
+}
+
+/** Ways to take the session along. */
+function share(dead: boolean): HTMLElement {
+  const item = (command: string, label: string, disabled: boolean): HTMLElement =>
+    h('li', {}, button(command, label, null, disabled));
+  return h(
+    'details',
+    { class: 'tvmlab-menu' },
+    h('summary', { class: 'tvmlab-btn' }, '⤓ Share'),
+    h(
+      'ul',
+      {},
+      item('copy', 'Copy Python', false),
+      item('cell', 'Write into the notebook', dead),
+      item('save', 'Save the session', dead),
+      item('page', 'Save as a page', dead)
+    )
+  );
 }
 
 /** The command of the button that has the focus, to give it back after a redraw. */

@@ -45,6 +45,7 @@ export class Nest extends Part<IViewState> {
   override render(view: IViewState): void {
     super.render(view);
     this._showPlaces(view.moving);
+    this._showLinked(view.pointed);
   }
 
   protected inputs({ session, selected, collapsed }: IViewState): readonly unknown[] {
@@ -107,6 +108,19 @@ export class Nest extends Part<IViewState> {
     }
   }
 
+  /** The lines that a line of code comes from: its own, and those around it. */
+  private _showLinked(pointed: readonly string[]): void {
+    if (pointed !== this._pointed) {
+      this._pointed = pointed;
+      for (const line of this.tree.querySelectorAll<HTMLElement>('.tvmlab-row')) {
+        const at = pointed.indexOf(line.dataset['row'] ?? '');
+        line.classList.toggle('tvmlab-linked', at === 0);
+        line.classList.toggle('tvmlab-around', at > 0);
+      }
+    }
+  }
+
+  private _pointed: readonly string[] = [];
   private _moving: IMoving | null = null;
   private readonly _id = uniqueId('row');
   private readonly _caption = h('div', { class: 'tvmlab-cap' });

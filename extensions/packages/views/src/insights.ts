@@ -1,0 +1,25 @@
+import type { IAnswer } from './answers';
+import type { Request } from './client';
+import { compareInsight } from './insights/compare';
+import { gainsInsight } from './insights/gains';
+import type { IViewState } from './viewState';
+
+/** One tab of insights: what it asks the session for, what it depends on, and its picture. */
+export interface IInsight {
+  id: string;
+  label: string;
+  /** The question, with the version of what it is about; null where nothing is to be asked. */
+  ask: ((view: IViewState) => { version: string; command: Request } | null) | null;
+  inputs(view: IViewState): readonly unknown[];
+  draw(view: IViewState, answer: IAnswer | undefined): HTMLElement[];
+}
+
+const modelInsight: IInsight = {
+  id: 'model',
+  label: 'Model',
+  ask: null,
+  inputs: () => [],
+  draw: () => []
+};
+
+export const INSIGHTS: readonly IInsight[] = [modelInsight, gainsInsight, compareInsight];

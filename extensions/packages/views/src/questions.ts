@@ -1,0 +1,29 @@
+import type { SourceKind } from '@tvmlab/schema';
+
+import type { Request } from './client';
+import { INSIGHTS } from './insights';
+import type { IViewState } from './viewState';
+
+/** A question to the session, and the version of what it is about. */
+export interface IQuestion {
+  key: string;
+  version: string;
+  command: Request;
+}
+
+/** What must be asked for the tabs that are open. */
+export function questionsOf(view: IViewState): IQuestion[] {
+  const { tab, session } = view;
+  const version = session.history.current;
+  const code: IQuestion =
+    tab === 'passes'
+      ? { key: 'passes', version, command: { type: 'passes' } }
+      : {
+          key: `source:${tab}`,
+          version,
+          command: { type: 'source', kind: tab satisfies SourceKind }
+        };
+  const insight = INSIGHTS.find(({ id }) => id === view.insight);
+  const asked = insight?.ask?.(view);
+  return insight && asked ? [code, { key: insight.id, ...asked }] : [code];
+}
