@@ -57,6 +57,25 @@ def test_strided_loads(dtype: str, stride: int, lanes: int) -> None:
     np.testing.assert_array_equal(b, a[start + stride * np.arange(lanes)])
 
 
+@pytest.mark.parametrize("target", ["cpu", "llvm -mcpu=x86-64-v3"])
+@pytest.mark.parametrize("dtype", ["int8", "float16", "float32", "float64"])
+@pytest.mark.parametrize("stride", [2, 3, 4])
+@pytest.mark.parametrize("kept", [1, 5, 11, 15])
+def test_strided_loads_of_some_lanes(dtype: str, stride: int, kept: int, target: str) -> None:
+    # The lanes that are on span the array exactly, those that are off lie behind its end.
+    if target != "cpu" and not Target.host().arch.startswith("x86_64"):
+        pytest.skip("needs an x86-64 host")
+    lanes, size = 16, stride * (kept - 1) + 1
+    a, b = numbers(size, dtype), np.ones(lanes, DType.of(dtype).numpy)
+    ba, bb = buffer("A", size, dtype), buffer("B", lanes, dtype)
+    mask = compare("lt", ramp(0, 1, lanes), Broadcast(const(kept), lanes))
+    body = Store(bb, (ramp(0, 1, lanes),), Load(ba, (ramp(0, stride, lanes),), mask))
+    run_program(Program("f", (ba, bb), body), at_page_end(a), b, target=Target.of(target))
+    want = np.zeros(lanes, b.dtype)
+    want[:kept] = a[::stride]
+    np.testing.assert_array_equal(b, want)
+
+
 @pytest.mark.parametrize("dtype", ["bool", "bfloat16", "float64"])
 @pytest.mark.parametrize("stride", [-2, -1, 1, 3])
 def test_strided_stores(dtype: str, stride: int) -> None:

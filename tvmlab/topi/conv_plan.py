@@ -12,6 +12,9 @@ from .conv_anchor import Anchor
 _MOST_PIXELS = 14
 """Pixels of the register tile at most: more do not help, and are more code."""
 
+_LEAST_PIXELS = 4
+"""With fewer pixels, sums of more channels are needed, or each waits for the one before."""
+
 
 @dataclass(frozen=True, slots=True)
 class ConvPlan:
@@ -23,8 +26,8 @@ class ConvPlan:
         Elements along the last dimension that are computed at once, as one or more vectors.
     channels
         Channels (or blocks of them) of the register tile, besides those in `lanes`.
-    pixels
-        Pixels of a row of the register tile, besides those in `lanes`.
+    pixels, tall
+        Pixels of a row, and rows, of the register tile, besides those in `lanes`.
     rows
         Output rows that a thread takes at once.
     rows_first
@@ -35,67 +38,90 @@ class ConvPlan:
     lanes: int
     channels: int
     pixels: int
+    tall: int
     rows: int
     rows_first: bool
 
 
 def plan_conv(anchor: Anchor, machine: Target) -> ConvPlan:
     """The sizes for a convolution or pooling on a machine."""
+    if anchor.layout.letters[-1] in "cC":
+        return _plan_by_channel(anchor, machine)
     width = machine.lanes(anchor.window.dtype.bits)
-    last = anchor.layout.letters[-1]
-    registers = max(machine.num_registers, 8)
-    if last in "cC":
-        lanes, channels = _channel_lanes(anchor, width)
-        vectors = channels * -(-lanes // width)
-        most = max(1, (registers - vectors - 1) // vectors)
-        pixels = even_tile(anchor.extent("W"), min(most, _MOST_PIXELS))
-    else:
-        extent = anchor.extent(last)
-        vectors = min(4, -(-extent // width))
-        lanes, pixels = vectors * width, 1
-        most = max(1, (registers - vectors - 1) // vectors)
-        single = anchor.kind != "full"
-        channels = 1 if single else even_tile(_group_channels(anchor), min(most, _MOST_PIXELS))
-    rows, rows_first = _parts(anchor, machine, channels * (lanes if last == "C" else 1))
-    return ConvPlan(lanes, channels, pixels, rows, rows_first)
-
-
-def _channel_lanes(anchor: Anchor, width: int) -> tuple[int, int]:
-    """Channels in vectors, and blocks of them besides, when channels are the last dimension."""
+    vectors = min(4, -(-anchor.extent(anchor.layout.letters[-1]) // width))
+    most = _tile_room(machine, vectors)
     single = anchor.kind != "full"
+    channels = 1 if single else _tile_of_group(anchor, _group_channels(anchor), most)
+    rows, rows_first = _parts(anchor, machine, channels)
+    return ConvPlan(vectors * width, channels, 1, 1, rows, rows_first)
+
+
+def _plan_by_channel(anchor: Anchor, machine: Target) -> ConvPlan:
+    """Vectors hold channels of one pixel."""
+    width = machine.lanes(anchor.window.dtype.bits)
+    lanes, channels = _channel_lanes(anchor, width, 1 if anchor.kind != "full" else 2)
+    room = _tile_room(machine, channels * -(-lanes // width))
+    pixels = even_tile(anchor.extent("W"), room)
+    rows, rows_first = _parts(anchor, machine, channels * (lanes if channels == 1 else 1))
+    tall = 1
+    if anchor.kind == "full" and pixels == anchor.extent("W"):
+        tall = even_tile(rows, max(1, room // pixels), exact=rows < _height(anchor))
+    if anchor.kind == "full" and pixels * tall < _LEAST_PIXELS:
+        lanes, channels = _channel_lanes(anchor, width, 2 * _LEAST_PIXELS // (pixels * tall))
+    return ConvPlan(lanes, channels, pixels, tall, rows, rows_first)
+
+
+def _tile_room(machine: Target, vectors: int) -> int:
+    """How often so many vectors fit the registers, besides the operands of one step."""
+    return min(_MOST_PIXELS, max(1, (max(machine.num_registers, 8) - vectors - 1) // vectors))
+
+
+def _channel_lanes(anchor: Anchor, width: int, wanted: int) -> tuple[int, int]:
+    """Channels in vectors, and blocks of them besides, when channels are the last dimension."""
     if "C" in anchor.layout.blocks:
         block = anchor.layout.blocks["C"]
-        wanted = 1 if single or block > width else 2
-        return block, even_tile(_group_blocks(anchor, block), wanted)
-    channels = anchor.extent("C")
-    return min(-(-channels // width), 1 if single else 2) * width, 1
+        most = max(1, wanted * width // max(block, width))
+        return block, _tile_of_group(anchor, max(1, _group_channels(anchor) // block), most)
+    return min(-(-anchor.extent("C") // width), wanted) * width, 1
 
 
 def _group_channels(anchor: Anchor) -> int:
     """Channels that are computed from the same input."""
-    return int(anchor.op.attrs.get("group_size", 0)) or anchor.extent("C")
+    return int(anchor.op.attrs.get("group_size", 0)) or _channels(anchor)
 
 
-def _group_blocks(anchor: Anchor, block: int) -> int:
-    """Blocks of channels that are computed from the same input."""
-    if anchor.kind != "full":
-        return anchor.extent("C")
-    return max(1, _group_channels(anchor) // block)
+def _tile_of_group(anchor: Anchor, extent: int, most: int) -> int:
+    """The size of tiles of channels: tiles of several groups would need several inputs."""
+    grouped = _group_channels(anchor) < _channels(anchor)
+    return even_tile(extent, min(most, _MOST_PIXELS), exact=grouped)
 
 
-def even_tile(extent: int, most: int) -> int:
-    """The size of tiles, at most `most`, with the least left over; the largest of these."""
+def _channels(anchor: Anchor) -> int:
+    """All channels of the output."""
+    return anchor.extent("C") * anchor.layout.block("C")
+
+
+def even_tile(extent: int, most: int, *, exact: bool = False) -> int:
+    """The size of tiles, at most `most`, that are computed soonest; `exact` ones divide the extent.
+
+    A tile takes as long as its size, and a step more for what is loaded once for it.
+    """
     if extent <= most:
         return max(extent, 1)
-    candidates = range(most, max(most // 2, 1) - 1, -1)
-    return min(candidates, key=lambda size: -extent % size)
+    sizes = [s for s in range(max(most, 1), 0, -1) if not exact or extent % s == 0]
+    return min(sizes, key=lambda size: (-(-extent // size) * (size + 1), -extent % size))
+
+
+def _height(anchor: Anchor) -> int:
+    """The size of the outermost spatial dimension, besides the innermost."""
+    spatial = [s for s in anchor.layout.letters if s.isupper() and s not in "NC"]
+    return anchor.extent(spatial[0]) if len(spatial) > 1 else 1
 
 
 def _parts(anchor: Anchor, machine: Target, channels: int) -> tuple[int, bool]:
     """Rows of a part, and whether threads share rows rather than channels."""
     letters = anchor.layout.letters
-    spatial = [s for s in letters if s.isupper() and s not in "NC"]
-    height = anchor.extent(spatial[0]) if len(spatial) > 1 else 1
+    height = _height(anchor)
     parts = -(-anchor.extent("C") // max(channels, 1))
     second = next((c.size for c in machine.caches if c.level == 2), 512 << 10)
     source = anchor.padded or anchor.op.input_tensors[0]
@@ -104,7 +130,7 @@ def _parts(anchor: Anchor, machine: Target, channels: int) -> tuple[int, bool]:
         image *= 1 if letter == "N" else const_int(size) or 1
     threads = machine.num_threads
     balanced = parts % threads == 0 or parts >= 4 * threads
-    if len(spatial) < 2 or anchor.kind != "full" or (balanced and image <= second // 2):
+    if height == 1 or anchor.kind != "full" or (balanced and image <= second // 2):
         return height, False
     images = anchor.extent("N") if "N" in letters else 1
     for count in range(1, height + 1):

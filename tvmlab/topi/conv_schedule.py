@@ -69,10 +69,11 @@ def schedule_conv(
 
 @dataclass(frozen=True, slots=True)
 class _Tile:
-    """Loops of a tiled computation: over what threads share, over tiles, inside a tile."""
+    """The loop that threads share, and what that means for the margin of the image."""
 
     thread: LoopRef
-    is_written_out: bool
+    has_part_of_image: bool
+    asks_for_margin: bool
 
 
 def _tile(sch: Schedule, anchor: Anchor, plan: ConvPlan) -> _Tile:
@@ -86,7 +87,9 @@ def _tile(sch: Schedule, anchor: Anchor, plan: ConvPlan) -> _Tile:
     letters = anchor.layout.letters
     at = dict(zip(letters, loops, strict=False))
     sums = loops[len(letters) :]
+    spatial = [s for s in letters if s.isupper() and s not in "NC"]
     inner: list[LoopRef] = []
+    parts = _split_rows(sch, at, spatial, plan, inner)
     if letters[-1] in "cC":
         at["W"], pixels = sch.split(at["W"], [None, plan.pixels])
         inner.append(pixels)
@@ -98,8 +101,9 @@ def _tile(sch: Schedule, anchor: Anchor, plan: ConvPlan) -> _Tile:
         at["C"], channels = sch.split(at["C"], [None, plan.channels])
         inner.append(channels)
     inner.append(lanes)
-    spatial = [s for s in letters if s.isupper() and s not in "NC"]
-    outer, between = _outer_loops(sch, at, spatial, plan)
+    channels_first = [at["C"], *parts]
+    outer = [at["N"], *(reversed(channels_first) if plan.rows_first else channels_first)]
+    between = [at[s] for s in spatial]
     sch.reorder(*outer, *between, *sums, *inner)
     written = sch.reverse_compute_at(write, between[-1])
     init = sch.decompose_reduction(window, sums[0])
@@ -107,19 +111,28 @@ def _tile(sch: Schedule, anchor: Anchor, plan: ConvPlan) -> _Tile:
     _write_out(sch, [*taps, *inner])
     _write_out(sch, written)
     _write_out(sch, sch.loops(init)[len(outer) + len(between) :])
-    shared = outer[:2] if len(outer) > 1 else outer
-    return _Tile(sch.fuse(*shared) if len(shared) > 1 else shared[0], len(taps) == len(sums))
+    # Vectors of every second pixel would be read lane by lane if some of them were margin.
+    is_dense = letters[-1] in "cC" or anchor.op.attrs["step"] == 1
+    has_part = plan.rows_first or anchor.kind != "full"
+    return _Tile(sch.fuse(*outer[:2]), has_part, is_dense and len(taps) == len(sums))
 
 
-def _outer_loops(
-    sch: Schedule, at: dict[str, LoopRef], spatial: Sequence[str], plan: ConvPlan
-) -> tuple[list[LoopRef], list[LoopRef]]:
-    """Loops over parts that threads share, and loops over the tiles of a part."""
+def _split_rows(
+    sch: Schedule,
+    at: dict[str, LoopRef],
+    spatial: Sequence[str],
+    plan: ConvPlan,
+    inner: list[LoopRef],
+) -> list[LoopRef]:
+    """Split off the rows of a register tile; returns the loop over parts, if there are any."""
+    if plan.tall > 1:
+        at[spatial[-2]], tall = sch.split(at[spatial[-2]], [None, plan.tall])
+        inner.append(tall)
     if len(spatial) < 2:
-        return [at["N"], at["C"]], [at[s] for s in spatial]
-    parts, rows = sch.split(at[spatial[0]], [None, plan.rows])
-    shared = [at["N"], parts, at["C"]] if plan.rows_first else [at["N"], at["C"], parts]
-    return shared, [rows, *(at[s] for s in spatial[1:])]
+        return []
+    rows = plan.rows if len(spatial) > 2 else -(-plan.rows // plan.tall)
+    parts, at[spatial[0]] = sch.split(at[spatial[0]], [None, rows])
+    return [parts]
 
 
 def _written_out(sums: Sequence[LoopRef], plan: ConvPlan) -> list[LoopRef]:
@@ -146,8 +159,11 @@ def _pad(sch: Schedule, anchor: Anchor, tile: _Tile) -> None:
     """Place the copy of the image with its margin."""
     if anchor.padded is None:
         return
-    if tile.is_written_out:
+    if tile.asks_for_margin:
         sch.compute_inline(anchor.padded)
+        return
+    if not tile.has_part_of_image:
+        _spread(sch, sch.block(anchor.padded))
         return
     loops = sch.compute_at(anchor.padded, tile.thread)
     if loops:
@@ -172,5 +188,6 @@ def _spread(sch: Schedule, block: BlockRef) -> None:
     *outer, last = sch.loops(block)
     if sch.check("vectorize", last):
         sch.vectorize(sch.split(last, [None, 64])[1])
-    if outer and sch.check("parallel", outer[0]):
-        sch.parallel(outer[0])
+    shared = sch.fuse(*outer[:2]) if len(outer) > 1 else next(iter(outer), None)
+    if shared is not None and sch.check("parallel", shared):
+        sch.parallel(shared)

@@ -164,6 +164,7 @@ def convolution(
         "kernel_layout": filters.text,
         "out_layout": out.text,
         "group_size": channels.outputs,
+        "step": strides[-1],
     }
     tag = f"conv{rank}d_{images.text.lower()}"
     return te.compute(out.shape(found), value, name=f"conv{rank}d", tag=tag, attrs=attrs)
@@ -283,5 +284,5 @@ def depthwise_conv2d(
         ),
         name="DepthwiseConv2d",
         tag="depthwise_conv2d_nchw",
-        attrs={"conv": "depthwise", "layout": "NCHW", "out_layout": "NCHW"},
+        attrs={"conv": "depthwise", "layout": "NCHW", "out_layout": "NCHW", "step": steps[1]},
     )

@@ -113,7 +113,11 @@ class _Pooling:
                 at[letters.index(s)] = indices[letters.index(s)] * step + r * gap
             return (te.max if kind == "max" else te.sum)(padded[tuple(at)], axis=over)
 
-        attrs: dict[str, Attribute] = {"conv": "pool", "out_layout": self.layout.text}
+        attrs: dict[str, Attribute] = {
+            "conv": "pool",
+            "out_layout": self.layout.text,
+            "step": self.stride[-1],
+        }
         whole = te.compute(tuple(shape), window, f"pool_{kind}", f"pool_{kind}", attrs)
         if kind == "max":
             return whole

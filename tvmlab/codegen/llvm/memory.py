@@ -45,8 +45,8 @@ def _load(ctx: Context, expr: Load) -> str:
         return _load_contiguous(ctx, expr.buffer, base, dtype, mask)
     if step == -1:
         return _load_reversed(ctx, expr.buffer, base, dtype, mask)
-    if step is not None and 1 < step <= _MAX_SHUFFLED_STRIDE and mask is None:
-        return _load_shuffled(ctx, expr.buffer, base, step, dtype)
+    if step is not None and 1 < step <= _MAX_SHUFFLED_STRIDE:
+        return _load_shuffled(ctx, expr.buffer, base, step, dtype, mask)
     return _gather(ctx, expr.buffer, index, mask)
 
 
@@ -183,17 +183,21 @@ def _load_reversed(
     return _reverse(ctx, value, llvm_type(dtype), dtype.lanes)
 
 
-def _load_shuffled(ctx: Context, buffer: Buffer, base: Expr, step: int, dtype: DType) -> str:
+def _load_shuffled(
+    ctx: Context, buffer: Buffer, base: Expr, step: int, dtype: DType, mask: LaneMask | None
+) -> str:
     """A small stride as `step` overlapping vector loads that together span exactly the lanes."""
     lanes, kind = dtype.lanes, llvm_type(dtype)
     starts = [part * (lanes - 1) for part in range(step)]
-    parts = [
-        _load_contiguous(ctx, buffer, binary("add", base, const(start, base.dtype)), dtype, None)
-        for start in starts
-    ]
     owner = [
         min((lane * step) // (lanes - 1), step - 1) if lanes > 1 else 0 for lane in range(lanes)
     ]
+    parts: list[str] = []
+    for part, start in enumerate(starts):
+        wanted = {lane * step - start: lane for lane in range(lanes) if owner[lane] == part}
+        some = None if mask is None else _spread_mask(ctx, mask, wanted)
+        first = binary("add", base, const(start, base.dtype))
+        parts.append(_load_contiguous(ctx, buffer, first, dtype, some))
     result = parts[0]
     chosen = [lane * step if owner[lane] == 0 else 0 for lane in range(lanes)]
     for part in range(1, step):
@@ -207,6 +211,14 @@ def _load_shuffled(ctx: Context, buffer: Buffer, base: Expr, step: int, dtype: D
             f"shufflevector {kind} {result}, {kind} {parts[part]}, <{lanes} x i32> {indices}"
         )
     return result
+
+
+def _spread_mask(ctx: Context, mask: LaneMask, wanted: dict[int, int]) -> LaneMask:
+    """A mask whose lanes are those of another at given places, and off elsewhere."""
+    lanes, kind = mask.lanes, _mask_type(mask.lanes)
+    picks = vector_literal([wanted.get(place, lanes) for place in range(lanes)], "i32")
+    spread = f"shufflevector {kind} {mask.value}, {kind} zeroinitializer, <{lanes} x i32> {picks}"
+    return LaneMask(ctx.fn.value(spread, "mask"), lanes)
 
 
 def _gather(ctx: Context, buffer: Buffer, index: Expr, mask: LaneMask | None) -> str:
