@@ -55,6 +55,7 @@ from .elementwise import (
 from .layers import batch_norm, bias_add, dense, log_softmax, softmax
 from .layout import Layout, channel_block, layout_transform, pack_array
 from .matmul import batch_matmul, matmul, schedule_matmul
+from .norms import group_norm, instance_norm, layer_norm, mean, rms_norm, variance
 from .pooling import global_pool, pool2d
 from .reduction import max, min, prod, sum
 from .shape import expand_dims, flatten, pad, reshape, transpose
@@ -102,7 +103,10 @@ __all__ = [
     "global_pool",
     "greater",
     "greater_equal",
+    "group_norm",
     "identity",
+    "instance_norm",
+    "layer_norm",
     "layout_transform",
     "leaky_relu",
     "less",
@@ -114,6 +118,7 @@ __all__ = [
     "matmul_int8",
     "max",
     "maximum",
+    "mean",
     "min",
     "minimum",
     "mod",
@@ -129,6 +134,7 @@ __all__ = [
     "prod",
     "relu",
     "reshape",
+    "rms_norm",
     "round",
     "rsqrt",
     "schedule",
@@ -147,5 +153,6 @@ __all__ = [
     "tanh",
     "transpose",
     "trunc",
+    "variance",
     "winograd_tile",
 ]

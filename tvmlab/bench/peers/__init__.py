@@ -3,7 +3,15 @@
 from .numba_peer import numba_peer
 from .numpy_peer import numpy_peer
 from .onnx_peer import OnnxNode, onnx_peers
-from .torch_peer import torch_peer
+from .torch_peer import compiled_torch, torch_peer
 from .tvm_peer import tvm_peer
 
-__all__ = ["OnnxNode", "numba_peer", "numpy_peer", "onnx_peers", "torch_peer", "tvm_peer"]
+__all__ = [
+    "OnnxNode",
+    "compiled_torch",
+    "numba_peer",
+    "numpy_peer",
+    "onnx_peers",
+    "torch_peer",
+    "tvm_peer",
+]

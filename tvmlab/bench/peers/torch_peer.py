@@ -10,7 +10,7 @@ import numpy as np
 
 from tvmlab.bench.row import Array, Contender, Inputs, Peer, Row
 
-Mode = Literal["eager", "channels_last", "compile"]
+Mode = Literal["eager", "channels_last"]
 
 
 def torch_peer(
@@ -18,7 +18,7 @@ def torch_peer(
     modes: Sequence[Mode] = ("eager",),
     convert: Callable[[Any, Row, list[Any]], list[Any]] | None = None,
 ) -> Peer:
-    """PyTorch as a peer.
+    """PyTorch as a peer, each operation called by itself.
 
     Parameters
     ----------
@@ -40,6 +40,19 @@ def torch_peer(
     return Peer("torch", contenders)
 
 
+def compiled_torch(function: Callable[[Any, Row], Callable[..., Any]]) -> Peer:
+    """PyTorch's compiler as a peer; a row takes it some seconds before it can be measured."""
+
+    def contenders(row: Row, inputs: Inputs, threads: int) -> Sequence[Contender]:
+        torch: Any = import_module("torch")
+        torch.set_num_threads(threads)
+        tensors = [torch.from_numpy(_plain(array)) for array in inputs]
+        compiled = torch.compile(function(torch, row), dynamic=False)
+        return [_runner(torch, compiled, tensors, "torch.compile", "")]
+
+    return Peer("torch.compile", contenders)
+
+
 def _plain(array: Array) -> Array:
     """Without extension types, which torch does not know."""
     return array if array.dtype.kind != "V" else array.astype(np.float32)
@@ -48,13 +61,17 @@ def _plain(array: Array) -> Array:
 def _contender(
     torch: Any, compute: Callable[..., Any], tensors: list[Any], mode: Mode
 ) -> Contender:
-    name, prepared, latest = "torch", "", [None]
-    if mode == "channels_last":
-        tensors = [t.to(memory_format=torch.channels_last) if t.dim() == 4 else t for t in tensors]
-        name, prepared = "torch channels_last", "images and filters in the layout NHWC"
-    if mode == "compile":
-        compute = torch.compile(compute, dynamic=False)
-        name = "torch.compile"
+    if mode == "eager":
+        return _runner(torch, compute, tensors, "torch", "")
+    turned = [t.to(memory_format=torch.channels_last) if t.dim() == 4 else t for t in tensors]
+    words = "images and filters in the layout NHWC"
+    return _runner(torch, compute, turned, "torch channels_last", words)
+
+
+def _runner(
+    torch: Any, compute: Callable[..., Any], tensors: list[Any], name: str, prepared: str
+) -> Contender:
+    latest: list[Any] = [None]
 
     def run() -> None:
         with torch.inference_mode():

@@ -84,8 +84,10 @@ def has_polynomial(op: str) -> bool:
     return op in _RULES
 
 
-def write_function(op: str, name: str, dtype: DType, arity: int) -> tuple[str, dict[str, str]]:
-    """The text of a function and what it needs declared."""
-    text = MathText(dtype)
+def write_function(
+    op: str, name: str, dtype: DType, arity: int, *, scaling: bool = False
+) -> tuple[str, dict[str, str]]:
+    """The text of a function and what it needs declared; `scaling` as for `MathText`."""
+    text = MathText(dtype, scaling=scaling)
     result = _RULES[op](text, *ARGUMENTS[:arity])
     return text.render(name, result, arity), text.declared

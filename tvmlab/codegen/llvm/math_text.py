@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from tvmlab.support import DType
 
 from .types import literal, llvm_type, suffix
 
 ARGUMENTS = ("%x", "%y")
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """An integer, as a float and as an integer."""
+
+    number: str
+    count: str
 
 
 class MathText:
@@ -20,10 +30,16 @@ class MathText:
         The type of the function's arguments and result, or of a part of it (see `double`).
     whole
         The function that this is a part of; by default it is a function of its own.
+    scaling
+        Whether the machine scales 512-bit vectors by powers of two in one instruction.
     """
 
-    def __init__(self, dtype: DType, whole: MathText | None = None) -> None:
+    def __init__(
+        self, dtype: DType, whole: MathText | None = None, *, scaling: bool = False
+    ) -> None:
         self.dtype = dtype
+        self._scaling = scaling
+        self.scalef = scaling and dtype.bits * dtype.lanes == 512
         self.int_type = DType("int", dtype.bits, dtype.lanes)
         self.kind, self.int_kind = llvm_type(dtype), llvm_type(self.int_type)
         self.mask = "i1" if dtype.lanes == 1 else f"<{dtype.lanes} x i1>"
@@ -34,7 +50,7 @@ class MathText:
 
     def double(self) -> MathText:
         """The same function written on in float64."""
-        return MathText(DType("float", 64, self.dtype.lanes), self)
+        return MathText(DType("float", 64, self.dtype.lanes), self, scaling=self._scaling)
 
     def _value(self, instruction: str) -> str:
         name = f"%t{len(self._lines)}"
@@ -138,16 +154,24 @@ class MathText:
             result = self.muladd(result, x, self.number(coefficient))
         return result
 
-    def round_to_integer(self, x: str) -> tuple[str, str]:
-        """The nearest integer, as a float and as an integer.
+    def round_to_integer(self, x: str, factor: float = 1.0) -> Whole:
+        """The integer next to x times a factor.
 
         Adding 1.5 * 2**mantissa leaves the integer in the low bits. Unlike a conversion, this is
         defined for NaN too.
         """
         magic = self.number(1.5 * 2.0**self.mantissa)
-        shifted = self.strict("fadd", x, magic)
+        if factor == 1.0:
+            shifted = self.strict("fadd", x, magic)
+        else:
+            shifted = self.muladd(x, self.number(factor), magic)
         count = self.int_op("sub", self.bits(shifted), self.bits(magic))
-        return self.strict("fsub", shifted, magic), count
+        return Whole(self.strict("fsub", shifted, magic), count)
+
+    def less(self, n: Whole, amount: int) -> Whole:
+        """An integer minus a number."""
+        number = self.strict("fsub", n.number, self.number(float(amount)))
+        return Whole(number, self.int_op("sub", n.count, self.integer(amount)))
 
     def two_sum(self, a: str, b: str) -> tuple[str, str]:
         """The sum and what rounding lost of it, for |a| not below |b|, or a = 0."""
@@ -164,13 +188,26 @@ class MathText:
         biased = self.int_op("add", exponent, self.integer(self.bias))
         return self.from_bits(self.int_op("shl", biased, self.integer(self.mantissa)))
 
-    def scale(self, a: str, exponent: str) -> str:
-        """`a * 2**exponent` in two steps, so that results may be subnormal or infinite."""
-        half = self.int_op("ashr", exponent, self.integer(1))
-        rest = self.int_op("sub", exponent, half)
+    def scale(self, a: str, exponent: Whole) -> str:
+        """`a * 2**exponent`, which may be subnormal or infinite.
+
+        By an instruction where there is one, else in two steps.
+        """
+        if self.scalef:
+            return self._scale_by_instruction(a, exponent.number)
+        half = self.int_op("ashr", exponent.count, self.integer(1))
+        rest = self.int_op("sub", exponent.count, half)
         return self.strict(
             "fmul", self.strict("fmul", a, self.power_of_two(half)), self.power_of_two(rest)
         )
+
+    def _scale_by_instruction(self, a: str, exponent: str) -> str:
+        name = f"llvm.x86.avx512.mask.scalef.p{'s' if self.dtype.bits == 32 else 'd'}.512"
+        mask = f"i{self.dtype.lanes}"
+        kinds = f"{self.kind}, {self.kind}, {self.kind}, {mask}, i32"
+        self.declared[name] = f"declare {self.kind} @{name}({kinds})"
+        values = f"{self.kind} {a}, {self.kind} {exponent}, {self.kind} {a}, {mask} -1, i32 4"
+        return self._value(f"call {self.kind} @{name}({values})")
 
     def library_where(self, cond: str, function: str, x: str, usual: str) -> str:
         """`usual`, but in the rare lanes where `cond` holds the C library's function of x.

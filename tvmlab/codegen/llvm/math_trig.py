@@ -139,23 +139,24 @@ def _single(m: MathText, x: str, finish: _Finish, *, wide: bool) -> str:
     """Reduce in float64; the quotient of tan is taken there too."""
     w = m.double()
     angle = w.widen(x, m)
-    n, count = w.round_to_integer(w.mul(angle, w.number(2 / math.pi)))
+    n = w.round_to_integer(angle, 2 / math.pi)
     high, low = _TWO_PARTS
-    r = w.muladd(n, w.number(-low), w.muladd(n, w.number(-high), angle))
+    r = w.muladd(n.number, w.number(-low), w.muladd(n.number, w.number(-high), angle))
     if wide:
         s, c = _sin_cos(w, r, None)
-        result = m.narrow(finish(w, count, s, c), w)
+        result = m.narrow(finish(w, n.count, s, c), w)
     else:
         short = m.narrow(r, w)
         low = m.narrow(w.strict("fsub", r, w.widen(short, m)), w)
         s, c = _sin_cos(m, short, low)
-        result = finish(m, m.narrow_int(count, w), s, c)
+        result = finish(m, m.narrow_int(n.count, w), s, c)
     return result
 
 
 def _double(m: MathText, x: str, finish: _Finish) -> str:
     """Reduce by three parts, keeping what rounding loses."""
-    n, count = m.round_to_integer(m.mul(x, m.number(2 / math.pi)))
+    turns = m.round_to_integer(x, 2 / math.pi)
+    n = turns.number
     first, second, third = (m.number(part) for part in _THREE_PARTS)
     rest = m.strict("fsub", x, m.strict("fmul", n, first))
     step = m.strict("fmul", n, second)
@@ -168,7 +169,7 @@ def _double(m: MathText, x: str, finish: _Finish) -> str:
     y = m.strict("fsub", r, correction)
     low = m.strict("fsub", m.strict("fsub", r, y), correction)
     s, c = _sin_cos(m, y, low)
-    return finish(m, count, s, c)
+    return finish(m, turns.count, s, c)
 
 
 def _sin_cos(m: MathText, x: str, low: str | None) -> tuple[str, str]:

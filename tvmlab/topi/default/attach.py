@@ -55,7 +55,10 @@ def _outer(sch: Schedule, consumers: list[Block], shared: list[LoopRef]) -> list
         ref = BlockRef(sch, consumer.symbol)
         own, reducing = sch.loops(ref), reduced_by(sch, ref)
         first = next((n for n, loop in enumerate(own) if loop.var in reducing), len(own))
-        shared = shared[: min(first, len(own) - 1)]
+        # A loop with other blocks in it is no inner loop of this one.
+        index = index_of(sch.program)
+        alone = len(index.blocks_under(index.loops[own[-1].var])) == 1 if own else False
+        shared = shared[: min(first, len(own) - alone)]
     return shared
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tvmlab.ir import Var
+from tvmlab.ir import Call, Var, walk
 from tvmlab.schedule import BlockRef, LoopRef, Schedule
 from tvmlab.target import Target
 
@@ -13,8 +13,15 @@ from .look import Access, access_steps, block_of, reduced_by, size_of, tried
 _VECTORS = 4
 """Vectors that are worked on at a time: enough to hide what an addition takes to be ready."""
 
-_WIDE_SUM = 8
-"""Vectors of sums, where rows are added up: each row is then read in longer runs."""
+_WIDE_SUM = 16
+"""Vectors of sums that stay in registers where rows are added up, if these are no longer."""
+
+_LONG_RUN = 8 << 10
+"""Bytes of longer rows that are added up at a time: sums in the first-level cache, and runs long
+enough for the processor to fetch ahead."""
+
+_ROWS_AT_ONCE = 4
+"""Rows that are added to sums in the cache at a time, so that these move less often."""
 
 _ROWS = 6
 """Rows of the tile of sums that a product keeps in registers."""
@@ -26,14 +33,17 @@ class Width:
 
     lanes: int
     group: int
+    run: int
 
     @staticmethod
     def of(sch: Schedule, block: BlockRef, machine: Target) -> Width:
         """By the widest element that a block touches."""
-        regions = [*block_of(sch, block).reads, *block_of(sch, block).writes]
-        bits = max(max(region.buffer.dtype.bits, 8) for region in regions)
+        found = block_of(sch, block)
+        bits = max(max(r.buffer.dtype.bits, 8) for r in (*found.reads, *found.writes))
         lanes = machine.lanes(bits)
-        return Width(lanes, lanes * _VECTORS)
+        # Functions are long enough to hide what they wait for, and need registers themselves.
+        vectors = 2 if any(isinstance(n, Call) for n in walk(found.body)) else _VECTORS
+        return Width(lanes, lanes * vectors, _LONG_RUN * 8 // bits)
 
 
 def shape_block(
@@ -67,8 +77,10 @@ def parallel_parts(sch: Schedule, block: BlockRef, machine: Target) -> int:
     if along is None or along.var in reducing:
         return size_of(spatial)
     others = size_of([loop for loop in spatial if loop.var is not along.var])
-    group = Width.of(sch, block, machine).lanes * _WIDE_SUM
-    return others * -(-size_of([along]) // group)
+    width = Width.of(sch, block, machine)
+    if size_of([along]) <= width.lanes * _WIDE_SUM:
+        return others
+    return others * -(-size_of([along]) // width.run)
 
 
 def fuse_neighbours(sch: Schedule, block: BlockRef, loops: list[LoopRef]) -> list[LoopRef]:
@@ -183,6 +195,8 @@ def _column_sum(
     inner_reduced = [loop for loop in loops if loop.var in reducing]
     spatial = [loop for loop in loops if loop.var not in reducing and loop.var is not along.var]
     shared = _shared_row(sch, block, spatial, along)
+    if shared is None and _length(along) > width.lanes * _WIDE_SUM:
+        return _long_columns(sch, spatial, inner_reduced, along, width)
     group = width.lanes * (2 if shared else _WIDE_SUM)
     outer: list[LoopRef] = []
     inner = along
@@ -202,6 +216,30 @@ def _column_sum(
     tried(lambda: sch.reorder(*order))
     tried(lambda: sch.vectorize(inner))
     for loop in tile:
+        tried(lambda loop=loop: sch.unroll(loop))
+    return [*spatial, *outer]
+
+
+def _long_columns(
+    sch: Schedule,
+    spatial: list[LoopRef],
+    reduced: list[LoopRef],
+    along: LoopRef,
+    width: Width,
+) -> list[LoopRef]:
+    """Rows added up in long runs: the sums of a run stay in the first-level cache."""
+    outer, run = list[LoopRef](), along
+    if _length(along) > width.run:
+        first, run = sch.split(along, [None, width.run])
+        outer = [first]
+    vectors, lanes = sch.split(run, [None, width.group])
+    last, rows = reduced[-1], list[LoopRef]()
+    if _length(last) > _ROWS_AT_ONCE:
+        last, inner = sch.split(last, [None, _ROWS_AT_ONCE])
+        rows = [inner]
+    tried(lambda: sch.reorder(*spatial, *outer, *reduced[:-1], last, vectors, *rows, lanes))
+    tried(lambda: sch.vectorize(lanes))
+    for loop in rows:
         tried(lambda loop=loop: sch.unroll(loop))
     return [*spatial, *outer]
 
