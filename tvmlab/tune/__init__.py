@@ -30,7 +30,7 @@ from .models import (
 )
 from .search import SEARCHES, Search, make_search
 from .space import ScheduleSpace, random_schedule
-from .spaces import Knob, Knobs, Points, Space
+from .spaces import Knob, Knobs, Points, Space, generic_space, partial_space
 from .tuner import TUNING_SETTINGS, Tuner
 
 __all__ = [
@@ -71,11 +71,13 @@ __all__ = [
     "extract_batch",
     "extract_features",
     "feature_names",
+    "generic_space",
     "kendall",
     "lookup",
     "machine_description",
     "machine_id",
     "make_search",
+    "partial_space",
     "predicted_vs_measured",
     "random_schedule",
     "rank_report",
