@@ -6,7 +6,6 @@ import threading
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
 import pytest
 from helpers.schedules import matmul_schedule
 from helpers.sessions import FakeRunner, View, ok
@@ -14,7 +13,7 @@ from helpers.sessions import FakeRunner, View, ok
 from tvmlab.ir import Program, structural_hash
 from tvmlab.schedule import Schedule
 from tvmlab.support import OptionError, UserError
-from tvmlab.tune import Learner, MeasureResult, Record, ScheduleSpace, extract_features
+from tvmlab.tune import Learner, MeasureResult, Record, extract_features
 from tvmlab.widgets import Session, answer, exploring
 
 WAIT = 20.0
@@ -52,7 +51,7 @@ class Space:
         return Record(
             index=index,
             program_hash=structural_hash(sch.program),
-            decisions=ScheduleSpace(source).draw(np.random.default_rng(0)),
+            values={},
             trace=sch.trace.to_json(),
             predicted_gflops=None if index == 0 else float(index),
             model_rows=0,

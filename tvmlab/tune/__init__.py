@@ -2,7 +2,6 @@
 
 from tvmlab.target import machine_description, machine_id
 
-from .decisions import Decisions
 from .explore import Record, explore_space, predicted_vs_measured
 from .features import Features, extract_batch, extract_features, feature_names
 from .log import RecordLog, Trial, TuningLog, Workload, best, default_log_path, lookup
@@ -29,8 +28,7 @@ from .models import (
     spearman,
 )
 from .search import SEARCHES, Search, make_search
-from .space import ScheduleSpace, random_schedule
-from .spaces import Knob, Knobs, Points, Space, generic_space, partial_space
+from .spaces import Knob, Knobs, Points, Space, generic_space, partial_space, random_schedule
 from .tuner import TUNING_SETTINGS, Tuner
 
 __all__ = [
@@ -40,7 +38,6 @@ __all__ = [
     "Calibration",
     "Contribution",
     "CostModel",
-    "Decisions",
     "Features",
     "HeldOut",
     "Knob",
@@ -57,7 +54,6 @@ __all__ = [
     "Record",
     "RecordLog",
     "Runner",
-    "ScheduleSpace",
     "Search",
     "Space",
     "Trial",

@@ -12,21 +12,19 @@ from __future__ import annotations
 import json
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as NotYet
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
 from tvmlab.driver import count_flops
 from tvmlab.ir import Program, structural_hash
 from tvmlab.schedule import Schedule
+from tvmlab.support import ScheduleError
 from tvmlab.target import Target, TargetLike
 
-from .decisions import Decisions
 from .features import Features, extract_features
 from .log import RecordLog
 from .measure.measurer import Measurer, Runner
@@ -34,10 +32,10 @@ from .measure.request import MeasureRequest, MeasureSettings
 from .measure.result import MeasureResult
 from .models.learner import Learner
 from .models.ranking import rank_report
-from .space import Outputs, ScheduleSpace
+from .search import RandomSearch
+from .spaces import Outputs, Space, generic_space
 
 _POLL_SECONDS = 0.05
-_MOST_REPEATS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +44,8 @@ class Record:
 
     Attributes
     ----------
+    values
+        Of the knobs of the generic space.
     trace
         The steps, as `Schedule.replay` takes them.
     predicted_gflops
@@ -58,7 +58,7 @@ class Record:
 
     index: int
     program_hash: str
-    decisions: Decisions
+    values: Mapping[str, Any]
     trace: str
     predicted_gflops: float | None
     model_rows: int
@@ -71,7 +71,7 @@ class Record:
         return {
             "index": self.index,
             "program_hash": self.program_hash,
-            "decisions": self.decisions.to_json(),
+            "values": dict(self.values),
             "trace": json.loads(self.trace),
             "predicted_gflops": self.predicted_gflops,
             "model_rows": self.model_rows,
@@ -115,12 +115,12 @@ def explore_space(
     log
         Gets each record too.
     """
-    space = ScheduleSpace(outputs, target)
+    space = generic_space(outputs, target)
     stop = cancel or threading.Event()
     with ExitStack() as stack:
         runner = measurer or stack.enter_context(Measurer())
         task = _Task(space, Target.of(target), runner, learner or Learner(), settings, check, stop)
-        for record in task.records(n, np.random.default_rng(seed)):
+        for record in task.records(n, RandomSearch(space, seed)):
             if log is not None:
                 log.append(record.to_json())
             if callback is not None:
@@ -130,7 +130,7 @@ def explore_space(
 
 @dataclass
 class _Task:
-    space: ScheduleSpace
+    space: Space
     target: Target
     runner: Runner
     learner: Learner
@@ -142,8 +142,8 @@ class _Task:
         self.flops = count_flops(self.space.program) or 0
         self.group = structural_hash(self.space.program)
 
-    def records(self, count: int, rng: np.random.Generator) -> Iterator[Record]:
-        for index, (decisions, schedule, key) in enumerate(self._fresh(count, rng)):
+    def records(self, count: int, search: RandomSearch) -> Iterator[Record]:
+        for index, (values, schedule, key) in enumerate(self._fresh(count, search)):
             features = extract_features(schedule.program, self.target.num_threads)
             rows = self.learner.model.row_count
             predicted = self.learner.model.predict_gflops(features, self.group)
@@ -155,7 +155,7 @@ class _Task:
             yield Record(
                 index=index,
                 program_hash=key,
-                decisions=decisions,
+                values=values,
                 trace=schedule.trace.to_json(),
                 predicted_gflops=None if predicted is None else float(predicted[0]),
                 model_rows=rows,
@@ -166,21 +166,22 @@ class _Task:
             self.learner.refit_if_due()
 
     def _fresh(
-        self, count: int, rng: np.random.Generator
-    ) -> Iterator[tuple[Decisions, Schedule, str]]:
+        self, count: int, search: RandomSearch
+    ) -> Iterator[tuple[dict[str, Any], Schedule, str]]:
         """Schedules whose programs were not drawn before; fewer if the space is small."""
         seen: set[str] = set()
-        repeats = 0
-        while len(seen) < count and repeats < _MOST_REPEATS and not self.stop.is_set():
-            decisions = self.space.draw(rng)
-            schedule = self.space.build(decisions)
-            key = structural_hash(schedule.program)
-            if key in seen:
-                repeats += 1
+        while len(seen) < count and not self.stop.is_set():
+            points = search.ask(1)
+            if not len(points):
+                return
+            try:
+                schedule = self.space.schedule(points[0])
+            except ScheduleError:
                 continue
-            repeats = 0
-            seen.add(key)
-            yield decisions, schedule, key
+            key = structural_hash(schedule.program)
+            if key not in seen:
+                seen.add(key)
+                yield self.space.plain_values(points[0]), schedule, key
 
     def _measure(self, program: Program) -> MeasureResult:
         """Measure, and look up now and then whether to stop."""

@@ -236,10 +236,7 @@ class Tuner:
         common: dict[str, Any] = {
             "workload": self.workload.key,
             "target": self.target,
-            "values": {
-                name: list(value) if isinstance(value, tuple) else value
-                for name, value in self.space.values(candidate.point).items()
-            },
+            "values": self.space.plain_values(candidate.point),
             "predicted": candidate.predicted,
             "tuner": self.name,
         }

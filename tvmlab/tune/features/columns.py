@@ -108,9 +108,9 @@ def _ends(mask: NDArray[np.bool_]) -> tuple[Places, Places]:
         none: Places = np.zeros(len(mask), np.int64)
         return none, none - 1
     found = mask.any(axis=1)
-    first: Places = np.where(found, mask.argmax(axis=1), size)
-    last: Places = np.where(found, size - 1 - mask[:, ::-1].argmax(axis=1), -1)
-    return first, last
+    start = np.asarray(mask.argmax(axis=1), np.int64)
+    end = np.asarray(size - 1 - mask[:, ::-1].argmax(axis=1), np.int64)
+    return np.where(found, start, np.int64(size)), np.where(found, end, np.int64(-1))
 
 
 def _extent_at(nests: Dense, loop: Places, otherwise: float = 0.0) -> Floats:

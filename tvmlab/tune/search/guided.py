@@ -19,6 +19,29 @@ _POOL = 8
 _DIVERSITY = 0.1
 
 
+class BestPoints:
+    """The best different unseen points that a search came by."""
+
+    def __init__(self, search: Search, most: int) -> None:
+        self._search = search
+        self._most = most
+        self.points = np.zeros((0, len(search.space.knobs)), np.int32)
+        self.scores = np.zeros(0)
+
+    def add(self, points: Points, scores: Scores) -> None:
+        if len(self.scores) >= self._most:
+            above = scores > self.scores[-1]
+            points, scores = points[above], scores[above]
+        new = self._search._unseen(points)  # pyright: ignore[reportPrivateUsage]
+        if not new.any():
+            return
+        everything = np.concatenate([self.points, points[new]])
+        values = np.concatenate([self.scores, scores[new]])
+        _, first = np.unique(everything, axis=0, return_index=True)
+        order = first[np.argsort(-values[first], kind="stable")][: self._most]
+        self.points, self.scores = everything[order], values[order]
+
+
 class GuidedSearch(Search):
     """The common part: until there is a model, points are drawn at random.
 
@@ -51,10 +74,16 @@ class GuidedSearch(Search):
 class Annealing(GuidedSearch):
     """Parallel simulated annealing on the model; the chains live on when the model has changed.
 
+    For each batch the chains first look around among all knobs. Then they keep to the few
+    structures that the model likes best, where many points are judged at once, and change numbers
+    only.
+
     Parameters
     ----------
     chains, steps
         So many chains take so many steps for each batch, from warm to cold.
+    structures
+        Settings of the structural knobs that are looked at for each batch.
     """
 
     def __init__(
@@ -63,31 +92,54 @@ class Annealing(GuidedSearch):
         seed: int = 0,
         *,
         epsilon: float = 0.05,
-        chains: int = 256,
-        steps: int = 16,
+        chains: int = 128,
+        steps: int = 12,
+        structures: int = 8,
     ) -> None:
         super().__init__(space, seed, epsilon=epsilon)
         self.chains = chains
         self.steps = steps
+        self.structures = structures
         self._at: Points | None = None
 
     def _explore(self, count: int, score: Score) -> tuple[Points, Scores]:
-        points = self._starts()
+        best = BestPoints(self, _POOL * count)
+        points = self._gathered(score, best)
         scores = score(points)
-        best = _Best(self, _POOL * count)
         best.add(points, scores)
+        numbers = None if self.space.structural.all() else ~self.space.structural
         for step in range(self.steps):
             temperature = max(1e-3, 1.0 - (step + 1) / self.steps) * max(float(scores.std()), 1e-3)
-            moved = self.space.mutate(points, self.rng)
+            moved = self.space.mutate(points, self.rng, numbers)
             news = score(moved)
-            with np.errstate(over="ignore"):
-                chance = np.exp(np.minimum((news - scores) / temperature, 0.0))
+            chance = np.exp(np.minimum((news - scores) / temperature, 0.0))
             take = self.rng.random(len(points)) < chance
             points = np.where(take[:, None], moved, points)
             scores = np.where(take, news, scores)
             best.add(moved, news)
         self._at = points
         return best.points, best.scores
+
+    def _gathered(self, score: Score, best: BestPoints) -> Points:
+        """Where the chains start, gathered in the structures that look best."""
+        starts = self._starts()
+        structural = self.space.structural
+        if not structural.any():
+            return starts
+        few = self.rng.choice(len(starts), min(64, len(starts)), replace=False)
+        looked = np.concatenate(
+            [self.space.mutate(starts[few], self.rng, structural), self._best(self.structures)]
+        )
+        values = score(looked)
+        best.add(looked, values)
+        kinds, first = np.unique(
+            looked[np.argsort(-values)][:, structural], axis=0, return_index=True
+        )
+        kept = kinds[np.argsort(first)][: self.structures]
+        foreign = ~(starts[:, None, structural] == kept[None]).all(axis=2).any(axis=1)
+        chosen = self.rng.integers(0, len(kept), len(starts))
+        starts[:, structural] = np.where(foreign[:, None], kept[chosen], starts[:, structural])
+        return starts
 
     def _starts(self) -> Points:
         """Where the chains stand; some are set anew to what was measured best."""
@@ -116,8 +168,8 @@ class Evolution(GuidedSearch):
         seed: int = 0,
         *,
         epsilon: float = 0.05,
-        population: int = 512,
-        generations: int = 6,
+        population: int = 256,
+        generations: int = 4,
     ) -> None:
         super().__init__(space, seed, epsilon=epsilon)
         self.population = population
@@ -126,7 +178,7 @@ class Evolution(GuidedSearch):
     def _explore(self, count: int, score: Score) -> tuple[Points, Scores]:
         tops = self._best(self.population // 4)
         points = np.concatenate([tops, self.space.sample(self.population - len(tops), self.rng)])
-        best = _Best(self, _POOL * count)
+        best = BestPoints(self, _POOL * count)
         scores = score(points)
         best.add(points, scores)
         for _ in range(self.generations):
@@ -143,29 +195,6 @@ class Evolution(GuidedSearch):
         crossed = self.rng.random(self.population) < 0.4
         children = np.where(crossed[:, None], self.space.cross(first, second, self.rng), first)
         return self.space.mutate(children, self.rng)
-
-
-class _Best:
-    """The best different unseen points that a search came by."""
-
-    def __init__(self, search: Search, most: int) -> None:
-        self._search = search
-        self._most = most
-        self.points = np.zeros((0, len(search.space.knobs)), np.int32)
-        self.scores = np.zeros(0)
-
-    def add(self, points: Points, scores: Scores) -> None:
-        if len(self.scores) >= self._most:
-            above = scores > self.scores[-1]
-            points, scores = points[above], scores[above]
-        new = self._search._unseen(points)  # pyright: ignore[reportPrivateUsage]
-        if not new.any():
-            return
-        everything = np.concatenate([self.points, points[new]])
-        values = np.concatenate([self.scores, scores[new]])
-        _, first = np.unique(everything, axis=0, return_index=True)
-        order = first[np.argsort(-values[first], kind="stable")][: self._most]
-        self.points, self.scores = everything[order], values[order]
 
 
 def diverse(points: Points, scores: Scores, count: int) -> NDArray[np.intp]:

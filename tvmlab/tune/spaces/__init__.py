@@ -1,6 +1,6 @@
 """Design spaces: templates with knobs, generic ones, and those around a schedule."""
 
-from .generic import generic_space
+from .generic import generic_space, random_schedule
 from .knobs import Knob, Value
 from .partial import partial_space
 from .reader import Knobs, Points
@@ -17,4 +17,5 @@ __all__ = [
     "generic_space",
     "partial_space",
     "program_of",
+    "random_schedule",
 ]

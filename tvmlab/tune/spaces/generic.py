@@ -14,6 +14,9 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
+import numpy as np
+
+from tvmlab.schedule import Schedule
 from tvmlab.target import Target, TargetLike
 
 from .plan import Plan, plan_of, tail_policy
@@ -176,6 +179,13 @@ class PartialSums:
             sch.vectorize(inner)
         _, few = sch.split(step, [None, knobs.number("unroll", (1, 2, 4, 8))])
         sch.unroll(few)
+
+
+def random_schedule(
+    outputs: Outputs, rng: np.random.Generator, target: TargetLike = "cpu"
+) -> Schedule:
+    """A random legal schedule; the same for the same state of the generator."""
+    return generic_space(outputs, target).random_schedule(rng)
 
 
 def _last(loops: Any) -> Any:

@@ -7,12 +7,13 @@ a point would be if its steps are allowed.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
 
-from tvmlab.schedule import Schedule
+from tvmlab.schedule import BlockRef, LoopRef, Schedule
 from tvmlab.tune.features.dense import Part
 from tvmlab.tune.features.nest import KINDS
 
@@ -34,6 +35,54 @@ _UNSEEN = {"annotate", "annotate_block", "pragma", "storage_align", "prefetch", 
 """Steps that features do not see."""
 
 
+class Prefix:
+    """A state of a real schedule, with the states that steps lead to: each step is taken once.
+
+    Outlines of one space take the same few steps again and again before numbers come in.
+    """
+
+    def __init__(self, schedule: Schedule) -> None:
+        self.schedule = schedule
+        self._after: dict[Any, tuple[Prefix, Any]] = {}
+
+    def step(self, name: str, args: Sequence[Any], named: Mapping[str, Any]) -> tuple[Prefix, Any]:
+        """The state after a step, and what the step returned.
+
+        Raises
+        ------
+        ScheduleError
+            If the step is refused.
+        """
+        key = (name, _plain(args), tuple((k, _plain(v)) for k, v in sorted(named.items())))
+        if key not in self._after:
+            fresh = self.schedule.copy()
+            given = {k: _moved(v, fresh) for k, v in named.items()}
+            result = getattr(fresh, name)(*(_moved(a, fresh) for a in args), **given)
+            self._after[key] = (Prefix(fresh), result)
+        return self._after[key]
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, LoopRef):
+        return value.var
+    if isinstance(value, BlockRef):
+        return value.symbol
+    return (
+        tuple(map(_plain, cast("list[Any]", value))) if isinstance(value, (list, tuple)) else value
+    )
+
+
+def _moved(value: Any, schedule: Schedule) -> Any:
+    """A reference into another state of the schedule."""
+    if isinstance(value, LoopRef):
+        return LoopRef(schedule, value.var)
+    if isinstance(value, BlockRef):
+        return BlockRef(schedule, value.symbol)
+    if isinstance(value, (list, tuple)):
+        return [_moved(v, schedule) for v in cast("list[Any]", value)]
+    return value
+
+
 class LoopList(list[Loop]):
     """Loops of a nest, of which schedules leave out those of one iteration.
 
@@ -41,9 +90,10 @@ class LoopList(list[Loop]):
     """
 
     def __getitem__(self, place: Any) -> Any:
+        plain: list[Any] = list(self)
         if isinstance(place, slice):
-            return LoopList(list(self)[place])
-        return _Last(list(self)) if place == -1 else list(self)[place]
+            return LoopList(plain[place])
+        return _Last(plain) if place == -1 else plain[place]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,14 +109,14 @@ class Outline:
     Parameters
     ----------
     start
-        The schedule before the first step; it is changed.
+        The state before the first step.
     batch
         Number of points.
     """
 
-    def __init__(self, start: Schedule, batch: int) -> None:
+    def __init__(self, start: Prefix, batch: int) -> None:
         self.batch = batch
-        self._schedule: Schedule | None = start
+        self._before: Prefix | None = start
         self._tree_: NestTree | None = None
 
     def parts(self) -> tuple[list[Part], list[float]]:
@@ -77,9 +127,9 @@ class Outline:
     def _tree(self) -> NestTree:
         """The loops with columns; from now on the schedule is left behind."""
         if self._tree_ is None:
-            assert self._schedule is not None
-            self._tree_ = NestTree(self._schedule.program, self.batch)
-            self._schedule = None
+            assert self._before is not None
+            self._tree_ = NestTree(self._before.schedule.program, self.batch)
+            self._before = None
         return self._tree_
 
     def __getattr__(self, name: str) -> Any:
@@ -88,26 +138,32 @@ class Outline:
             raise AttributeError(name)
 
         def step(*args: Any, **named: Any) -> Any:
-            if self._schedule is not None and not _has_columns([args, list(named.values())]):
-                return getattr(self._schedule, name)(*args, **named)
+            if self._before is not None and not _has_columns([args, list(named.values())]):
+                return self._take(name, *args, **named)
             if name in _UNSEEN:
                 return None
             raise NotOutlinedError(f"{name} is not outlined")
 
         return step
 
+    def _take(self, name: str, *args: Any, **named: Any) -> Any:
+        """A step of the real schedule."""
+        assert self._before is not None
+        self._before, result = self._before.step(name, args, named)
+        return result
+
     # ------------------------------------------------------------------ steps
 
     def loops(self, block: Any) -> Any:
         """The loops around a block, outermost first."""
-        if self._schedule is not None:
-            return self._schedule.loops(block)
+        if self._before is not None:
+            return self._before.schedule.loops(block)
         return LoopList(self._tree.leaf(block).around())
 
     def split(self, loop: Any, factors: Any, *tail: Any, **named: Any) -> Any:
         """Split a loop; factors may be columns."""
-        if self._schedule is not None and not _has_columns(factors):
-            return self._schedule.split(loop, factors, *tail, **named)
+        if self._before is not None and not _has_columns(factors):
+            return self._take("split", loop, factors, *tail, **named)
         tree = self._tree
         old = tree.loop(loop)
         given: list[Any] = (
@@ -129,8 +185,8 @@ class Outline:
 
     def fuse(self, *loops: Any) -> Any:
         """Join directly nested loops."""
-        if self._schedule is not None:
-            return self._schedule.fuse(*loops)
+        if self._before is not None:
+            return self._take("fuse", *loops)
         chosen = [self._tree.loop(loop) for loop in loops]
         fused = Loop("_".join(loop.name for loop in chosen) + "_fused", 1.0)
         values: dict[Loop, Index] = {}
@@ -147,8 +203,8 @@ class Outline:
 
     def reorder(self, *loops: Any) -> None:
         """Put loops of one nest into an order."""
-        if self._schedule is not None:
-            self._schedule.reorder(*loops)
+        if self._before is not None:
+            self._take("reorder", *loops)
             return
         wanted = [self._tree.loop(loop) for loop in loops]
         chain = chain_of(wanted)
@@ -179,8 +235,8 @@ class Outline:
         self._mark("serial", "serial", loop)
 
     def _mark(self, step: str, kind: str, loop: Any) -> None:
-        if self._schedule is not None:
-            getattr(self._schedule, step)(loop)
+        if self._before is not None:
+            self._take(step, loop)
             return
         left: Any = True
         for each in reversed(loop.loops if isinstance(loop, _Last) else [self._tree.loop(loop)]):
@@ -190,8 +246,8 @@ class Outline:
 
     def cache_write(self, block: Any, scope: Any = "local") -> Any:
         """Stage what a block writes."""
-        if self._schedule is not None:
-            return self._schedule.cache_write(block, scope)
+        if self._before is not None:
+            return self._take("cache_write", block, scope)
         tree = self._tree
         buffer = tree.leaf(block).accesses[0].buffer
         users = [leaf for leaf in leaves(tree.nodes) if touches(leaf, buffer)]
@@ -207,8 +263,8 @@ class Outline:
 
     def cache_read(self, block: Any, buffer: Any, scope: Any = "local") -> Any:
         """Stage what a block reads."""
-        if self._schedule is not None:
-            return self._schedule.cache_read(block, buffer, scope)
+        if self._before is not None:
+            return self._take("cache_read", block, buffer, scope)
         tree = self._tree
         reader = tree.leaf(block)
         name = buffer if isinstance(buffer, str) else buffer.name
@@ -226,8 +282,8 @@ class Outline:
 
     def compute_at(self, block: Any, loop: Any) -> Any:
         """Move a producer to a loop of its consumers."""
-        if self._schedule is not None:
-            return self._schedule.compute_at(block, loop)
+        if self._before is not None:
+            return self._take("compute_at", block, loop)
         producer, target = self._tree.leaf(block), self._tree.loop(loop)
         written = producer.accesses[0]
         touched = [
@@ -244,8 +300,8 @@ class Outline:
 
     def reverse_compute_at(self, block: Any, loop: Any) -> Any:
         """Move a consumer to a loop of its producers."""
-        if self._schedule is not None:
-            return self._schedule.reverse_compute_at(block, loop)
+        if self._before is not None:
+            return self._take("reverse_compute_at", block, loop)
         consumer, target = self._tree.leaf(block), self._tree.loop(loop)
         writers = [u for u in leaves(target.body) if u is not consumer]
         for access in consumer.accesses[1:]:
@@ -257,8 +313,8 @@ class Outline:
 
     def decompose_reduction(self, block: Any, loop: Any) -> Any:
         """Set the start value in a nest of its own."""
-        if self._schedule is not None:
-            return self._schedule.decompose_reduction(block, loop)
+        if self._before is not None:
+            return self._take("decompose_reduction", block, loop)
         tree = self._tree
         leaf, start = tree.leaf(block), tree.loop(loop)
         pairs = zip(leaf.bindings, leaf.kinds, strict=True)

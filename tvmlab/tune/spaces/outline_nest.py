@@ -157,8 +157,8 @@ def composed(form: Form, numbers: Floats, bindings: Sequence[Index]) -> Index:
     for term in form:
         factor = float(numbers[0, term[-1]])
         if term[0] == "atom":
-            inside: Index = bindings[term[1]]
-            found += [(atom, factor * times) for atom, times in inside]
+            place: int = term[1]
+            found += [(atom, factor * times) for atom, times in bindings[place]]
         elif term[0] in ("div", "mod"):
             inner = composed(term[1], numbers, bindings)
             divisor = float(numbers[0, term[2]])

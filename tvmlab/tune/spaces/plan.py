@@ -47,21 +47,18 @@ class Plan:
 
 def plan_of(program: Program, target: Target) -> Plan:
     """What there is to tile, copy and fuse in a program."""
-    blocks = list(index_of(program).blocks.values())
     main = main_block(program)
     written = {region.buffer for region in main.writes}
     read = [a.buffer for a in accesses(main) if a.buffer not in written]
     read = list(dict.fromkeys(read))
-    before, after = _upstream(program, main), _downstream(program, main)
-    simple = {b.name for b in blocks if not _has_sum(b)}
     iterations = _iterations(main)
     sizes = [prod(b.const_shape or (1,)) for b in (*read, *written)]
     return Plan(
         main=main.name,
         axes=tuple((it.var.name, it.kind, const_int(it.extent) or 1) for it in main.iters),
         reads=tuple(b.name for b in read if b in program.params),
-        producers=tuple(b.name for b in before if b.name in simple),
-        consumers=tuple(b.name for b in after if b.name in simple),
+        producers=tuple(b.name for b in _producers(program, main)),
+        consumers=tuple(b.name for b in _consumers(program, main)),
         lanes=target.lanes(next(iter(written)).dtype.bits),
         threads=target.num_threads,
         reuse=iterations / max(1, sum(sizes)),
@@ -69,7 +66,7 @@ def plan_of(program: Program, target: Target) -> Plan:
 
 
 def main_block(program: Program) -> Block:
-    """The block with the most work: sums first, then by iterations.
+    """The sum with the most work; without any sum the last block.
 
     Raises
     ------
@@ -79,7 +76,11 @@ def main_block(program: Program) -> Block:
     blocks = list(index_of(program).blocks.values())
     if not blocks:
         raise UnsupportedOp(f"{program.name} has no block to schedule")
-    return max(blocks, key=lambda b: (_has_sum(b), _iterations(b)))
+    sums = [block for block in blocks if _has_sum(block)]
+    for block in blocks:
+        _iterations(block)
+    # Without a sum everything is inlined into what comes last.
+    return max(sums, key=_iterations) if sums else blocks[-1]
 
 
 def tail_policy(size: int) -> str:
@@ -101,26 +102,43 @@ def _iterations(block: Block) -> int:
     return prod(size for size in sizes if size is not None)
 
 
-def _upstream(program: Program, block: Block) -> list[Block]:
-    """The blocks that a block needs, nearest first."""
+def _producers(program: Program, main: Block) -> list[Block]:
+    """The element-wise blocks that work for the main block only, nearest first."""
     index = index_of(program)
-    todo, found = [block], list[Block]()
+    todo, found = [main], list[Block]()
     while todo:
         for producer in index.producers_of(todo.pop(0)):
-            if producer not in found and producer is not block:
+            users = {user for region in producer.writes for user in index.consumers(region.buffer)}
+            if producer not in found and not _has_sum(producer) and users <= {main, *found}:
                 found.append(producer)
                 todo.append(producer)
     return found
 
 
-def _downstream(program: Program, block: Block) -> list[Block]:
-    """The blocks that need a block, nearest first."""
+def _consumers(program: Program, main: Block) -> list[Block]:
+    """The chain of element-wise blocks behind the main block, each of which needs only the last."""
     index = index_of(program)
-    todo, found = [block], list[Block]()
-    while todo:
-        for buffer in {region.buffer for region in todo.pop(0).writes}:
-            for consumer in index.consumers(buffer):
-                if consumer not in found and consumer is not block:
-                    found.append(consumer)
-                    todo.append(consumer)
-    return found
+    last, found = main, list[Block]()
+    while True:
+        users = {user for region in last.writes for user in index.consumers(region.buffer)}
+        users.discard(last)
+        if len(users) != 1:
+            return found
+        last_user = users.pop()
+        if len(last.writes) != 1 or not _reads_in_place(last_user, last):
+            return found
+        if _has_sum(last_user) or len(index.producers_of(last_user)) != 1:
+            return found
+        found.append(last_user)
+        last = last_user
+
+
+def _reads_in_place(block: Block, producer: Block) -> bool:
+    """Whether each iteration reads the one element of the producer that has its own place."""
+    own = [it.var for it in block.iters]
+    buffer = producer.writes[0].buffer
+    places = [a.indices for a in accesses(block) if a.buffer is buffer]
+    return all(
+        len(place) == len(own) and all(i is v for i, v in zip(place, own, strict=True))
+        for place in places
+    )

@@ -33,7 +33,7 @@ from tvmlab.tune.features import (
 )
 
 from .knobs import Knob, Value
-from .outline import Outline
+from .outline import Outline, Prefix
 from .outline_nest import NotOutlinedError
 from .reader import Chosen, Columns, Declaring, Knobs, Points
 
@@ -85,6 +85,7 @@ class Space:
         self.target = Target.of(target)
         self._start = start
         self.not_outlined = ""
+        self._prefix: Prefix | None = None
         self.knobs: Mapping[str, Knob] = self._declared()
         self._sizes = np.array([len(knob) for knob in self.knobs.values()], dtype=np.int64)
 
@@ -123,9 +124,22 @@ class Space:
         """Random points, drawn with equal chances."""
         return rng.integers(0, self._sizes, (count, len(self._sizes))).astype(np.int32)
 
-    def mutate(self, points: Points, rng: np.random.Generator) -> Points:
-        """A neighbor of each point: one knob, of those with a choice, has another option."""
-        free = np.flatnonzero(self._sizes > 1)
+    @property
+    def structural(self) -> NDArray[np.bool_]:
+        """Which knobs decide about steps; points that agree in them are looked at together."""
+        return np.array([not knob.numeric for knob in self.knobs.values()], dtype=bool)
+
+    def mutate(
+        self, points: Points, rng: np.random.Generator, knobs: NDArray[np.bool_] | None = None
+    ) -> Points:
+        """A neighbor of each point: one knob, of those with a choice, has another option.
+
+        Parameters
+        ----------
+        knobs
+            Which knobs may change; all by default.
+        """
+        free = np.flatnonzero((self._sizes > 1) & (True if knobs is None else knobs))
         if not len(free):
             return points.copy()
         rows = np.arange(len(points))
@@ -160,6 +174,13 @@ class Space:
             for (name, knob), n in zip(self.knobs.items(), point, strict=True)
         }
 
+    def plain_values(self, point: Points | Sequence[int]) -> dict[str, Any]:
+        """The same as JSON holds them: tuples are lists."""
+        return {
+            name: list(value) if isinstance(value, tuple) else value
+            for name, value in self.values(point).items()
+        }
+
     def point(self, values: Mapping[str, Any]) -> Points:
         """The point with these values; `values(point(v)) == v`.
 
@@ -174,6 +195,22 @@ class Space:
         return np.array([k.place(values[n]) for n, k in self.knobs.items()], dtype=np.int32)
 
     # ------------------------------------------------------------- schedules
+
+    def random_schedule(self, rng: np.random.Generator, tries: int = 100) -> Schedule:
+        """The schedule of a random point, of those where no step is refused.
+
+        Raises
+        ------
+        ScheduleError
+            If each of so many points is refused.
+        """
+        for left in reversed(range(tries)):
+            try:
+                return self.schedule(self.sample(1, rng)[0])
+            except ScheduleError:
+                if not left:
+                    raise
+        raise ScheduleError("no point was tried")
 
     def schedule(self, point: Points | Sequence[int] | Mapping[str, Any]) -> Schedule:
         """The schedule of a point, an ordinary one with its trace.
@@ -211,8 +248,7 @@ class Space:
         return not self.not_outlined
 
     def _outlined(self, points: Points) -> Features:
-        structural = [n for n, knob in enumerate(self.knobs.values()) if not knob.numeric]
-        _, group = np.unique(points[:, structural], axis=0, return_inverse=True)
+        _, group = np.unique(points[:, self.structural], axis=0, return_inverse=True)
         parts: list[Part] = []
         owners: list[NDArray[np.int64]] = []
         order: list[NDArray[np.int64]] = []
@@ -230,7 +266,9 @@ class Space:
         return feature_rows(batch, self.target.num_threads)
 
     def _outline(self, points: Points) -> Outline:
-        outline = Outline(self.begin(), len(points))
+        if self._prefix is None:
+            self._prefix = Prefix(self.begin())
+        outline = Outline(self._prefix, len(points))
         try:
             self.template(outline, Columns(self.knobs, points))
         except ValueError as error:
