@@ -12,12 +12,26 @@ from collections.abc import Sequence
 from tvmlab import __version__
 from tvmlab.support import InternalError, TvmlabError
 
-from . import apply_step, bench, compare_states, demo, devices, inspect_session, lab
+from . import (
+    apply_step,
+    bench,
+    compare_states,
+    compile,
+    demo,
+    devices,
+    inspect_session,
+    lab,
+    profile,
+    run,
+)
 from .parser import Parser, UsageError, close_match
 
 COMMANDS = {
     "lab": lab,
     "demo": demo,
+    "compile": compile,
+    "run": run,
+    "profile": profile,
     "bench": bench,
     "devices": devices,
     "inspect": inspect_session,
@@ -30,6 +44,7 @@ _EXAMPLES = """\
 examples:
   tvmlab lab                     JupyterLab with the notebooks
   tvmlab demo matmul             one kernel, from formula to measured speed-up
+  tvmlab compile m.onnx -o m     a model as kernels that run without the compiler
   tvmlab devices --json          this machine, for a program to read
 """
 

@@ -139,8 +139,8 @@ def _external(tensor: TensorProto, what: str, folder: Path | None, wanted: int) 
         raise GraphError(f"{what} lies in the file {shown(location)}, but the model came without a "
                          "folder", hint="load the model by its path")  # fmt: skip
     root = folder.resolve()
-    path = (root / location).resolve()
     outside = not location or "\\" in location or "\0" in location
+    path = root if outside else (root / location).resolve()
     if outside or Path(location).is_absolute() or root not in path.parents or not path.is_file():
         raise GraphError(f"{what} names the file {shown(location)}, which is not in the model's "
                          "folder", hint="external data must lie beside the model")  # fmt: skip

@@ -1,0 +1,62 @@
+"""`tvmlab compile`, `run` and `profile`: from a model file to a table."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from onnx import helper
+
+from tvmlab.cli import main
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    graph = helper.make_graph(
+        [helper.make_node("Relu", ["x"], ["y"])],
+        "net",
+        [helper.make_tensor_value_info("x", 1, ["batch", 4])],
+        [helper.make_tensor_value_info("y", 1, ["batch", 4])],
+    )
+    path = tmp_path / "net.onnx"
+    opset = [helper.make_opsetid("", 17)]
+    onnx.save(helper.make_model(graph, opset_imports=opset, ir_version=8), path)
+    return path
+
+
+def test_compile_run_profile(
+    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = str(tmp_path / "out")
+    assert main(["compile", str(model), "-o", out, "--size", "batch=2", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["kernels"] == 1
+    x = np.array([[1, -2, 3, -4], [-1, 2, -3, 4]], "f4")
+    np.save(tmp_path / "x.npy", x)
+    assert main(["run", out, "--input", f"x={tmp_path / 'x.npy'}", "--output", out]) == 0
+    assert "float32[2, 4]" in capsys.readouterr().out
+    np.testing.assert_array_equal(np.load(tmp_path / "out" / "output_0.npy"), np.maximum(x, 0))
+    assert main(["profile", out, "--repeats", "2"]) == 0
+    assert "1 steps" in capsys.readouterr().out
+    assert main(["profile", out, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)[0]["bytes"] == 64
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["compile", "MODEL", "-o", "out"], "has inputs of unknown size: batch"),
+        (["run", "MODEL", "--size", "batch"], "--size batch is no size"),
+        (["run", "nowhere.onnx"], "the model nowhere.onnx cannot be read"),
+        (["run", "MODEL", "--size", "batch=1", "--input", "x"], "--input x names no file"),
+        (["run", "MODEL", "--size", "batch=1", "--input", "z=a.npy"], "has no input 'z'"),
+        (["run", "MODEL", "--size", "batch=1", "--input", "x=a.npy"], "a.npy cannot be read"),
+    ],
+)
+def test_mistakes(
+    model: Path, words: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([str(model) if w == "MODEL" else w for w in words]) == 1
+    assert message in capsys.readouterr().err

@@ -1,0 +1,211 @@
+"""Model files that lie, are damaged, or reach for what is not theirs: refused at once, in words."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+from tvmlab.graph import GraphError
+from tvmlab.graph.onnx import from_onnx
+from tvmlab.support import TvmlabError
+
+
+def model_of(nodes: list[Any], initializers: list[Any] | None = None, shape: Any = (2, 3)) -> Any:
+    graph = helper.make_graph(
+        nodes,
+        "g",
+        [helper.make_tensor_value_info("x", 1, shape)],
+        [helper.make_tensor_value_info("y", 1, None)],
+        initializers or [],
+    )
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+
+
+def constant(dims: list[int], data: bytes = b"", kind: int = 1) -> TensorProto:
+    tensor = TensorProto(name="w", data_type=kind, raw_data=data)
+    tensor.dims.extend(dims)
+    return tensor
+
+
+def external(location: str, length: int = 24, **more: str) -> TensorProto:
+    tensor = constant([2, 3])
+    tensor.ClearField("raw_data")
+    tensor.data_location = TensorProto.EXTERNAL
+    for key, value in {"location": location, "length": str(length), **more}.items():
+        tensor.external_data.add(key=key, value=value)
+    return tensor
+
+
+ADD = [helper.make_node("Add", ["x", "w"], ["y"], name="add")]
+
+
+def node(op: str, *inputs: str, **attrs: Any) -> Any:
+    return model_of([helper.make_node(op, list(inputs) or ["x"], ["y"], name="n", **attrs)])
+
+
+MODELS: dict[str, tuple[Callable[[], Any], str]] = {
+    "circle": (
+        lambda: model_of([helper.make_node("Relu", ["b"], ["y"], name="one"),
+                          helper.make_node("Relu", ["y"], ["b"], name="two")]),
+        "one, two wait for one another: the graph has a circle",
+    ),
+    "self": (lambda: model_of([helper.make_node("Relu", ["y"], ["y"], name="n")]), "a circle"),
+    "lost input": (lambda: node("Relu", "nothing"), "reads nothing, which is neither an input"),
+    "no output": (lambda: model_of([helper.make_node("Relu", ["x"], ["z"])]), "y is used, but"),
+    "2 GB claim": (
+        lambda: model_of(ADD, [constant([1 << 29], b"12")]),
+        "the tensor w claims 2147483648 bytes, but has 2",
+    ),
+    "overflowing claim": (
+        lambda: model_of(ADD, [constant([1 << 62, 1 << 62], b"12")]),
+        "bytes, but has 2",
+    ),
+    "negative size": (lambda: model_of(ADD, [constant([-2, 3])]), "which is impossible"),
+    "many dimensions": (lambda: model_of(ADD, [constant([1] * 99, b"1234")]), "is impossible"),
+    "negative input": (lambda: model_of([helper.make_node("Relu", ["x"], ["y"])], [],
+                                        (-3, 2)), "is -3, which is impossible"),
+    "huge input": (
+        lambda: model_of([helper.make_node("Relu", ["x"], ["y"])], [], (1 << 40, 1 << 9)),
+        "would not fit into any memory",
+    ),
+    "huge fill": (
+        lambda: model_of([helper.make_node("ConstantOfShape", ["s"], ["c"]),
+                          helper.make_node("ReduceMax", ["c"], ["y"], keepdims=0)],
+                         [numpy_helper.from_array(np.array([1 << 30, 1 << 30]), "s")]),
+        "would not fit into any memory",
+    ),
+    "huge range": (
+        lambda: model_of([helper.make_node("Range", ["a", "b", "c"], ["y"], name="n")],
+                         [numpy_helper.from_array(np.array(v), k)
+                          for k, v in (("a", 0), ("b", 1 << 60), ("c", 1))]),
+        "is too long",
+    ),
+    "huge pad": (lambda: model_of(
+        [helper.make_node("Pad", ["x", "p"], ["y"], name="n")],
+        [numpy_helper.from_array(np.array([1 << 60] * 4), "p")]), "a size cannot be"),
+    "wrong type": (lambda: model_of(ADD, [constant([2, 3], b"\0" * 48, 7)]), "one element type"),
+    "unknown type": (lambda: model_of(ADD, [constant([2, 3], b"", 99)]), "element type 99"),
+    "wrong shapes": (lambda: model_of(ADD, [constant([4, 5], b"\0" * 80)]), "cannot be stretched"),
+    "bad axis": (lambda: node("Softmax", axis=7), "axis is 7, but the input has 2 dimension(s)"),
+    "bad perm": (lambda: node("Transpose", perm=[0, 0]), "perm is [0, 0], no order of 2"),
+    "float for int": (lambda: node("Softmax", axis=1.5), "'axis' is 1.5, of the wrong kind"),
+    "text for ints": (lambda: node("Transpose", perm="ab"), "node n (Transpose)"),
+    "missing input": (lambda: node("Add"), "is missing"),
+    "zero stride": (lambda: model_of([helper.make_node(
+        "MaxPool", ["x"], ["y"], name="n", kernel_shape=[2, 2], strides=[0, 1])], [], (1, 1, 4, 4)),
+        "strides is [0, 1]"),
+    "unsupported": (lambda: node("NonZero"), "1 node(s) that are not supported"),
+    "unknown domain": (lambda: node("Relu", domain="com.evil"), "not supported"),
+    "absolute path": (lambda: model_of(ADD, [external("/etc/passwd")]), "not in the model"),
+    "parent path": (lambda: model_of(ADD, [external("../secret")]), "not in the model"),
+    "hidden parent": (lambda: model_of(ADD, [external("a/../../secret")]), "not in the model"),
+    "no path": (lambda: model_of(ADD, [external("")]), "not in the model"),
+    "zero byte": (lambda: model_of(ADD, [external("w\0x")]), "not in the model"),
+    "folder as data": (lambda: model_of(ADD, [external(".")]), "not in the model"),
+    "link outside": (lambda: model_of(ADD, [external("link")]), "not in the model"),
+    "data too short": (lambda: model_of(ADD, [external("short")]), "claims 24 bytes at 0 of short"),
+    "offset beyond": (lambda: model_of(ADD, [external("data", offset="99")]), "at 99 of data"),
+    "negative offset": (lambda: model_of(ADD, [external("data", offset="-4")]), "at -4 of data"),
+    "no number": (lambda: model_of(ADD, [external("data", offset="x")]), "that is no number"),
+    "own length": (lambda: model_of(ADD, [external("data", length=8)]), "claims 24 bytes"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_refused_at_once(name: str, tmp_path: Path) -> None:
+    make, message = MODELS[name]
+    folder = tmp_path / "model"
+    folder.mkdir()
+    (tmp_path / "secret").write_bytes(b"\0" * 24)
+    (folder / "link").symlink_to(tmp_path / "secret")
+    (folder / "data").write_bytes(b"\0" * 24)
+    (folder / "short").write_bytes(b"\0" * 8)
+    path = folder / "m.onnx"
+    path.write_bytes(make().SerializeToString())
+    start = time.process_time()
+    with pytest.raises(GraphError) as error:
+        from_onnx(path)
+    assert time.process_time() - start < 1
+    assert message in f"{error.value}"
+
+
+def test_external_data_beside_the_model(tmp_path: Path) -> None:
+    data = np.arange(6, dtype="f4")
+    (tmp_path / "w.bin").write_bytes(b"skip" + data.tobytes())
+    path = tmp_path / "m.onnx"
+    path.write_bytes(model_of(ADD, [external("w.bin", offset="4")]).SerializeToString())
+    np.testing.assert_array_equal(from_onnx(path).params["w"], data.reshape(2, 3))
+    with pytest.raises(GraphError, match="came without a folder"):
+        from_onnx(path.read_bytes())
+
+
+def test_truncated_files(tmp_path: Path) -> None:
+    weights = numpy_helper.from_array(np.ones((2, 3), "f4"), "w")
+    data = model_of(ADD, [weights]).SerializeToString()
+    for length in range(0, len(data), 7):
+        with pytest.raises(GraphError):
+            from_onnx(data[:length])
+    with pytest.raises(GraphError, match=r"the model .* cannot be read"):
+        from_onnx(tmp_path / "nowhere.onnx")
+    with pytest.raises(GraphError, match="a model cannot be read from 7"):
+        from_onnx(7)  # type: ignore[arg-type]
+
+
+def test_deep_nesting() -> None:
+    inner = helper.make_graph([helper.make_node("Relu", ["x"], ["z"])], "i", [],
+                              [helper.make_tensor_value_info("z", 1, None)])  # fmt: skip
+    for _ in range(28):
+        nested = helper.make_node("If", ["c"], ["z"], then_branch=inner, else_branch=inner)
+        inner = helper.make_graph([nested], "i", [], [helper.make_tensor_value_info("z", 1, None)])
+        inner.node[0].attribute.pop()  # one branch is enough, two would double each time
+    deep = model_of([helper.make_node("Relu", ["x"], ["y"])])
+    deep.graph.node.extend(inner.node)
+    with pytest.raises(GraphError, match="nested more than 24 deep"):
+        from_onnx(deep)
+
+
+def mutations(seed: int, count: int) -> None:
+    """Random changes of a good file: each is read or refused, never anything else."""
+    weights = numpy_helper.from_array(np.ones((4, 2, 3, 3), "f4"), "w")
+    good = model_of(
+        [
+            helper.make_node("Conv", ["x", "w"], ["c"], pads=[1, 1, 1, 1]),
+            helper.make_node("Shape", ["c"], ["s"]),
+            helper.make_node("Reshape", ["c", "s"], ["r"]),
+            helper.make_node("Softmax", ["r"], ["y"], axis=1),
+        ],
+        [weights],
+        (1, 2, 5, 5),
+    ).SerializeToString()
+    rng = np.random.default_rng(seed)
+    for _ in range(count):
+        data = bytearray(good)
+        for _ in range(int(rng.integers(1, 6))):
+            place = int(rng.integers(len(data)))
+            kind = rng.integers(3)
+            if kind == 0:
+                data[place] = int(rng.integers(256))
+            elif kind == 1:
+                del data[place : place + int(rng.integers(1, 9))]
+            else:
+                data[place:place] = rng.bytes(int(rng.integers(1, 9)))
+        start = time.process_time()
+        with contextlib.suppress(TvmlabError):
+            from_onnx(bytes(data))
+        assert time.process_time() - start < 1
+
+
+def test_mutated_files() -> None:
+    mutations(0, 300)
+
+
+@pytest.mark.slow
+def test_many_mutated_files() -> None:
+    mutations(1, 10_000)

@@ -1,0 +1,62 @@
+"""`tvmlab compile`: from an ONNX model to a module that runs without the compiler."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from pathlib import Path
+
+from tvmlab.graph import BuildOptions, export
+from tvmlab.graph.compiler import build_with_report
+
+from .models import add_build_options, show_progress, sizes_of
+from .parser import Parser
+from .terminal import print_json
+
+SUMMARY = "compile an ONNX model to a module"
+DESCRIPTION = """\
+Compile an ONNX model for this machine, or another, and write the module: the graph, a shared
+library of kernels, the parameters, a header for C, and a manifest. It runs by `tvmlab run`, or by
+tvmlab.runtime.load, without the compiler."""
+
+
+def fill(parser: Parser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("model", metavar="MODEL.onnx", help="the model")
+    parser.add_argument("-o", "--output", required=True, metavar="OUT",
+                        help="the folder to write, or a file that ends in .zip")  # fmt: skip
+    add_build_options(parser)
+    parser.add_argument("--no-fuse", action="store_true", help="one kernel for each node")
+    parser.add_argument("--json", action="store_true", help="print as JSON")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Compile and write."""
+    start = time.perf_counter()
+    options = BuildOptions(fuse=not arguments.no_fuse, cache=not arguments.no_cache)
+    built, report = build_with_report(
+        Path(arguments.model),
+        arguments.target,
+        sizes=sizes_of(arguments.size),
+        options=options,
+        progress=show_progress,
+    )
+    written = export(built, arguments.output)
+    facts = {
+        "module": str(written),
+        "nodes": len(report.graph.nodes),
+        "steps": len(built.graph.steps),
+        "kernels": len(built.graph.kernels),
+        "parameter_bytes": sum(s.nbytes for s in built.graph.params),
+        "workspace_bytes": report.memory.peak,
+        "workspace_lower_bound": report.memory.lower_bound,
+        "seconds": round(time.perf_counter() - start, 3),
+    }
+    if arguments.json:
+        print_json(facts)
+        return 0
+    print(f"{written}: {facts['nodes']} nodes in {facts['steps']} steps, "
+          f"{facts['kernels']} kernels, {facts['seconds']} s")  # fmt: skip
+    print(f"memory between steps: {facts['workspace_bytes']} bytes "
+          f"(at least {facts['workspace_lower_bound']})")  # fmt: skip
+    return 0
