@@ -17,6 +17,7 @@ from .work import count_flops
 
 if TYPE_CHECKING:
     from tvmlab.codegen import CompiledObject
+    from tvmlab.codegen import LoopReport as InnerLoop
     from tvmlab.lower import PassRecord
 
 SourceKind = Literal["loops", "lowered", "llvm", "asm"]
@@ -119,6 +120,14 @@ class Executable:
             hint='kinds are "loops", "lowered", "llvm" and "asm"',
         )
 
+    def inner_loops(self) -> tuple[InnerLoop, ...]:
+        """The innermost loops of the machine code, counted; those with most work first.
+
+        Empty for machines whose assembly is not that of x86-64.
+        """
+        found = codegen.loop_reports(self._code.asm, self.target.cpu)
+        return tuple(sorted(found, key=_work, reverse=True))
+
     @cached_property
     def _code(self) -> CompiledObject:
         """Compiled once more when someone wants to read it, if the object came from the cache."""
@@ -126,3 +135,7 @@ class Executable:
 
     def __repr__(self) -> str:
         return f"<Executable {self.signature} for {self.target}>"
+
+
+def _work(loop: InnerLoop) -> tuple[int, int]:
+    return loop.flops, loop.bytes_read + loop.bytes_written

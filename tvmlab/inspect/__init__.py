@@ -19,6 +19,7 @@ from .details import Fact, LineReport, line_report
 from .gains import GainsReport, StepGain, Without, gains_report, programs_without
 from .history import HistoryReport, HistoryReporter, HistoryRow, step_label
 from .html_view import nest_html
+from .inner_loops import InnerLoopReport, inner_loop_report, inner_loop_text
 from .line_diff import DiffLine, diff_lines
 from .machine import (
     DeviceReport,
@@ -68,6 +69,7 @@ __all__ = [
     "HistoryReport",
     "HistoryReporter",
     "HistoryRow",
+    "InnerLoopReport",
     "LineReport",
     "LinkedCode",
     "MachineReport",
@@ -99,6 +101,8 @@ __all__ = [
     "gain_over",
     "gains_report",
     "history_text",
+    "inner_loop_report",
+    "inner_loop_text",
     "limit_facts",
     "line_report",
     "linked_loops",

@@ -108,7 +108,6 @@ class _Accesses:
             counts.append(size if whole else count)
         return Region(buffer, tuple(first), tuple(counts))
 
-
     def _varies(self, index: Expr) -> bool:
         """Whether an index has no single value during the body: it uses a loop, or memory that the
         body itself writes.

@@ -11,14 +11,14 @@ between a register and the stack.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+
+from .instructions import Instruction, parse_instruction
+from .ports import bound_of, port_model
 
 _LABEL = re.compile(r"^(\.?[\w.$]+):")
 _JUMP = re.compile(r"^\tj\w+\t(\.LBB\S+)")
-_INSTRUCTION = re.compile(r"^\t([a-z]\w*)(?:\t([^#]*))?")
-_STACK = re.compile(r"\(%r[sb]p\)")
-_VECTOR = re.compile(r"%[xyz]mm\d+")
-_MEMORY = re.compile(r"\(%")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,9 @@ class LoopReport:
     """Instruction counts of one innermost loop.
 
     `loads` counts vector instructions that read memory (also as an operand of arithmetic),
-    `broadcasts` those of them that spread one element over all lanes.
+    `broadcasts` those of them that spread one element over all lanes. `bytes_read` and
+    `bytes_written` leave out the stack. `cycles` is the least that an iteration takes by ports and
+    latencies of the processor's model, `bound_by` what it is that takes so long.
     """
 
     function: str
@@ -40,10 +42,24 @@ class LoopReport:
     calls: int
     widest: int
     text: str
+    arithmetic: int = 0
+    shuffles: int = 0
+    flops: int = 0
+    bytes_read: int = 0
+    bytes_written: int = 0
+    cycles: float = 0.0
+    bound_by: str = ""
+    model: str = ""
 
 
-def loop_reports(asm: str) -> tuple[LoopReport, ...]:
-    """The innermost loops of an assembly text, in order."""
+def loop_reports(asm: str, cpu: str = "generic") -> tuple[LoopReport, ...]:
+    """The innermost loops of an assembly text, in order.
+
+    Parameters
+    ----------
+    cpu
+        LLVM's name of the processor whose ports count.
+    """
     lines = asm.splitlines()
     labels: dict[str, int] = {}
     function, found = "", list[LoopReport]()
@@ -59,7 +75,7 @@ def loop_reports(asm: str) -> tuple[LoopReport, ...]:
         if jump and jump.group(1) in labels:
             start = labels[jump.group(1)]
             if not _holds_loop(lines[start + 1 : number], lines[start]):
-                found.append(_report(function, jump.group(1), lines[start : number + 1]))
+                found.append(_report(function, jump.group(1), lines[start : number + 1], cpu))
     return tuple(found)
 
 
@@ -76,32 +92,36 @@ def _holds_loop(body: list[str], own: str) -> bool:
     return False
 
 
-def _report(function: str, label: str, lines: list[str]) -> LoopReport:
-    counts = {key: 0 for key in ("fma", "loads", "broadcasts", "stores", "spills", "calls")}
-    widest = instructions = 0
-    for line in lines:
-        match = _INSTRUCTION.match(line)
-        if match is None or line.startswith("\t."):
-            continue
-        instructions += 1
-        name, operands = match.group(1), match.group(2) or ""
-        counts["calls"] += name.startswith("call")
-        if not _VECTOR.search(operands):
-            continue
-        widest = max(widest, 512 if "%zmm" in operands else 256 if "%ymm" in operands else 128)
-        counts["fma"] += name.startswith(("vfmadd", "vfmsub", "vfnmadd", "vfnmsub", "fmla"))
-        for key in _memory_kinds(name, operands):
-            counts[key] += 1
-    return LoopReport(function, label, instructions, **counts, widest=widest, text="\n".join(lines))
+def _report(function: str, label: str, lines: list[str], cpu: str) -> LoopReport:
+    parsed = [one for one in map(parse_instruction, lines) if one is not None]
+    vectors = [one for one in parsed if one.is_vector]
+    elsewhere = [one for one in vectors if not one.on_stack]
+    loads = [one for one in elsewhere if one.reads_memory]
+    stores = [one for one in elsewhere if one.writes_memory]
+    model = port_model(cpu)
+    cycles, bound_by = bound_of(parsed, model)
+    return LoopReport(
+        function,
+        label,
+        instructions=len(parsed),
+        fma=_count(vectors, "fma"),
+        loads=len(loads),
+        broadcasts=sum(one.spreads for one in loads),
+        stores=len(stores),
+        spills=sum(one.on_stack and (one.reads_memory or one.writes_memory) for one in vectors),
+        calls=_count(parsed, "call"),
+        widest=max((one.bits for one in vectors), default=0),
+        text="\n".join(lines),
+        arithmetic=sum(one.kind in ("add", "multiply", "divide") for one in vectors),
+        shuffles=_count(vectors, "shuffle"),
+        flops=sum(one.flops for one in vectors),
+        bytes_read=sum(one.bytes_moved for one in loads),
+        bytes_written=sum(one.bytes_moved for one in stores),
+        cycles=round(cycles, 2),
+        bound_by=bound_by,
+        model=model.name,
+    )
 
 
-def _memory_kinds(name: str, operands: str) -> list[str]:
-    """How a vector instruction touches memory."""
-    if not _MEMORY.search(operands):
-        return []
-    if _STACK.search(operands):
-        return ["spills"]
-    if _MEMORY.search(operands.rsplit(", %", 1)[-1]) and name.startswith(("vmov", "mov")):
-        return ["stores"]
-    spread = "broadcast" in name or "{1to" in operands
-    return ["loads", "broadcasts"] if spread else ["loads"]
+def _count(instructions: Sequence[Instruction], kind: str) -> int:
+    return sum(one.kind == kind for one in instructions)
