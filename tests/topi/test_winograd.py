@@ -41,7 +41,7 @@ def check(
         expected = np.maximum(expected + arrays[-1], 0)
     got = np.full(expected.shape, np.nan, np.float32)
     tl.build(topi.schedule_conv(result, args=[*args, result]))(*arrays, got)
-    np.testing.assert_allclose(got, expected, rtol=0, atol=2e-5 if tile == 2 else 2e-4)
+    np.testing.assert_allclose(got, expected, rtol=0, atol=2e-5 if tile == 2 else 5e-5)
 
 
 PADS = st.tuples(*(st.integers(0, 2) for _ in range(4)))
@@ -73,7 +73,7 @@ def test_winograd_of_many_sizes(tile: int, layout: str, size: int) -> None:
         check((1, 32, size, width), 48, tile, pads, layout, epilogue)
 
 
-def test_rounding_is_that_of_a_direct_sum_for_small_tiles() -> None:
+def test_rounding_is_that_of_a_direct_sum() -> None:
     """Errors against double precision, on sums of unit size."""
     errors: dict[int, float] = {}
     x, w = random((1, 64, 12, 12), 0), random((16, 64, 3, 3), 1) / np.float32(24)
@@ -87,7 +87,7 @@ def test_rounding_is_that_of_a_direct_sum_for_small_tiles() -> None:
         tl.build(topi.schedule_conv(result))(packed, u, got)
         errors[tile] = float(np.abs(got - want).max())
     assert errors[2] < 5e-6
-    assert errors[4] < 1e-4
+    assert errors[4] < 2e-5
 
 
 def test_refusals() -> None:

@@ -125,7 +125,7 @@ def pack_transposed(
     spread[(slice(None), slice(None), *inside)] = weights
     cut = [part for pair in zip(taps, strides, strict=True) for part in pair]
     whole_taps = spread.reshape(groups, per_in, per_out, *cut)
-    turned = np.flip(whole_taps, [3 + 2 * d for d in range(rank)])
+    turned: NDArray[Any] = np.flip(whole_taps, tuple(3 + 2 * d for d in range(rank)))
     remainders = [4 + 2 * d for d in range(rank)]
     order = [0, *remainders, 2, 1, *(3 + 2 * d for d in range(rank))]
     found = turned.transpose(order).reshape(-1, per_in, *taps)
@@ -215,7 +215,7 @@ def _phase_filters(
 
     def element(f: Any, i: Any, *at: Any) -> Expr:
         group, rest = f // (phases * per_out), f % (phases * per_out)
-        remainder, inside = rest // per_out, []
+        remainder, inside = rest // per_out, list[Expr]()
         places: list[Expr] = []
         for d in reversed(range(rank)):
             place = remainder % stride[d] + (taps[d] - 1 - at[d]) * stride[d]
