@@ -9,7 +9,10 @@ import tvmlab as tl
 from tvmlab.graph import Graph, GraphBuilder, TensorType, evaluate
 from tvmlab.graph.compiler import BuildOptions, build_with_report
 from tvmlab.graph.passes import fold_constants, fold_norm, fold_pad, use_blocks
+from tvmlab.graph.passes.pack_dense import pack_dense
+from tvmlab.graph.passes.spread import spread
 from tvmlab.runtime import num_threads
+from tvmlab.target import Target
 
 _RANDOM = np.random.default_rng(0)
 
@@ -142,3 +145,49 @@ def test_large_images_go_through_winograd() -> None:
     assert _ops(after) == ["layout_transform", "winograd_conv", "relu", "winograd_conv", "relu",
                            "layout_transform"]  # fmt: skip
     _equal(before, after)
+
+
+@pytest.mark.parametrize(
+    ("size", "kernel", "stride", "pad", "more", "channels"),
+    [(4, 4, 2, 1, 0, 16), (5, 3, 2, 1, 1, 3), (4, 3, 3, 0, 0, 8), (1, 4, 1, 0, 0, 6),
+     (3, 4, 1, 2, 0, 5)],
+)  # fmt: skip
+def test_transposed_convolutions_are_spread(
+    size: int, kernel: int, stride: int, pad: int, more: int, channels: int
+) -> None:
+    g = GraphBuilder("net")
+    x = g.input("x", TensorType.of("float32", (1, 16, size, size)))
+    weight, bias = g.param(_noise(16, channels, kernel, kernel), "w"), g.param(_noise(channels))
+    y = g.add("conv_transpose", x, weight, bias, strides=(stride,) * 2, pads=(pad,) * 4,
+              dilations=(1, 1), output_padding=(more,) * 2)  # fmt: skip
+    g.output(g.add("tanh", y))
+    before = g.graph()
+    after = spread(before)
+    assert "conv_transpose" not in _ops(after)
+    _equal(before, after)
+    _equal(before, fold_constants(use_blocks(after, 8)))
+
+
+def test_known_matrices_are_packed() -> None:
+    g = GraphBuilder("net")
+    x = g.input("x", TensorType.of("float32", (2, 5, 24)))
+    y = g.add("matmul", x, g.param(_noise(40, 24), "w"), transpose_b=True)
+    y = g.add("add", g.add("add", y, g.param(_noise(40), "b")), g.param(_noise(40), "c"))
+    g.output(g.add("relu", g.add("matmul", y, g.param(_noise(40, 3), "v"))))
+    before = g.graph()
+    after = fold_constants(pack_dense(before, Target.of("cpu")))
+    assert _ops(after) == ["packed_dense", "add", "add", "packed_dense", "relu"]
+    _equal(before, after)
+    _run_equal(before)
+
+
+def _run_equal(graph: Graph) -> None:
+    built = tl.compiler.build(graph)
+    module = tl.runtime.create(built.graph, built.lib)
+    module.bind_params(built.params)
+    data = {i: _noise(*graph.types[i].sizes) for i in graph.inputs}
+    module.run(**data)
+    for number, name in enumerate(graph.outputs):
+        wanted = evaluate(graph, data)[name]
+        found = module.get_output(number)
+        np.testing.assert_allclose(found, wanted, atol=1e-4 * np.abs(wanted).max(), rtol=0)

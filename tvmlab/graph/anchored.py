@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from tvmlab.schedule import Schedule
 from tvmlab.target import Target
 from tvmlab.te import Tensor, operations_of
-from tvmlab.topi import schedule_conv
+from tvmlab.topi import schedule_conv, schedule_packed_dense
+from tvmlab.topi.packed_dense import TAG as PACKED_DENSE
 
 
 def schedule_anchored(
@@ -17,4 +18,6 @@ def schedule_anchored(
     operations = operations_of(list(outputs))
     if any("conv" in op.attrs for op in operations):
         return schedule_conv(list(outputs), target, args=list(args), name=name)
+    if any(op.tag == PACKED_DENSE for op in operations):
+        return schedule_packed_dense(list(outputs), target, args=list(args), name=name)
     return None

@@ -56,6 +56,7 @@ from .layers import batch_norm, bias_add, dense, log_softmax, softmax
 from .layout import Layout, channel_block, layout_transform, pack_array
 from .matmul import batch_matmul, matmul, schedule_matmul
 from .norms import group_norm, instance_norm, layer_norm, mean, rms_norm, variance
+from .packed_dense import pack_columns, packed_dense, panel_width, schedule_packed_dense
 from .pooling import global_pool, pool2d
 from .reduction import max, min, prod, sum
 from .shape import expand_dims, flatten, pad, reshape, transpose
@@ -126,9 +127,12 @@ __all__ = [
     "negative",
     "not_equal",
     "pack_array",
+    "pack_columns",
     "pack_transposed",
     "pack_winograd",
+    "packed_dense",
     "pad",
+    "panel_width",
     "pool2d",
     "power",
     "prod",
@@ -142,6 +146,7 @@ __all__ = [
     "schedule_conv2d_nchw",
     "schedule_dot_matmul",
     "schedule_matmul",
+    "schedule_packed_dense",
     "sigmoid",
     "sin",
     "softmax",

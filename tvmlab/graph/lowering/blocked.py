@@ -8,6 +8,7 @@ from tvmlab import te, topi
 from tvmlab.ir import Expr
 from tvmlab.te import Tensor
 from tvmlab.topi import Layout
+from tvmlab.topi.layout import Cut, Place, whole
 
 from .registry import Site, lowering
 
@@ -42,12 +43,11 @@ def _with_bias(made: Tensor, bias: Tensor | None, layout: str) -> Tensor:
     letters = Layout.of(layout).letters
     block, lane = letters.index("C"), letters.index("c")
     size = made.shape[lane]
-    return te.compute(
-        made.shape,
-        lambda *at: made[at] + bias[at[block] * size + at[lane]],
-        name="bias",
-        tag="broadcast",
-    )
+
+    def sum_of(*at: Any) -> Expr:
+        return made[at] + bias[at[block] * size + at[lane]]
+
+    return te.compute(made.shape, sum_of, name="bias", tag="broadcast")
 
 
 @lowering("blocked_pool")
@@ -62,13 +62,30 @@ def _blocked_pool(site: Site, x: Tensor) -> Tensor:
 
 @lowering("packed_dense")
 def _packed_dense(site: Site, x: Tensor, w: Tensor, bias: Tensor | None = None) -> Tensor:
-    k, block = te.reduce_axis(w.shape[1], "k"), w.shape[2]
+    made = topi.packed_dense(x, w, site.attrs.int("columns"))
+    return made if bias is None else topi.bias_add(made, bias)
 
-    def value(*at: Any) -> Expr:
-        *rows, column = at
-        return te.sum(x[(*rows, k)] * w[column // block, k, column % block], axis=k)
 
-    made = te.compute(site.output.sizes, value, name="packed_dense", tag="packed_dense")
-    if bias is None:
-        return made
-    return te.compute(made.shape, lambda *at: made[at] + bias[at[-1]], name="bias", tag="broadcast")
+@lowering("interleave")
+def _interleave(site: Site, x: Tensor) -> Tensor:
+    attrs, channels = site.attrs, site.attrs.int("channels")
+    strides, offsets, first = (attrs.ints(n) for n in ("strides", "offsets", "first"))
+    source, target = (Layout.of(attrs.text(n)) for n in ("layout", "out_layout"))
+    block = source.block("C")
+
+    def value(*indices: Any) -> Expr:
+        at = target.element(indices)
+        row, column = (whole(at[s]) + o for s, o in zip("HW", offsets, strict=True))
+        remainder = row % strides[0] * strides[1] + column % strides[1]
+        channel = at["C"]
+        place: dict[str, Place] = {
+            "N": at["N"],
+            "H": row // strides[0] - first[0],
+            "W": column // strides[1] - first[1],
+            "C": remainder * channels + whole(channel),
+        }
+        if isinstance(channel, Cut) and channel.size == block and channels % block == 0:
+            place["C"] = Cut(remainder * (channels // block) + channel.block, channel.lane, block)
+        return x[source.place(place)]
+
+    return te.compute(site.output.sizes, value, name="interleave", tag="injective")

@@ -155,9 +155,7 @@ def _packed_type(call: Call) -> TensorType:
 
 
 def _packed(attrs: Attrs, w: Array) -> Array:
-    block = attrs.int("block")
-    filled = np.pad(w, [(0, 0), (0, -w.shape[1] % block)])
-    return np.ascontiguousarray(filled.reshape(w.shape[0], -1, block).swapaxes(0, 1))
+    return topi.pack_columns(w, attrs.int("block"))
 
 
 operator("pack_columns", _packed_type, _packed, block=Attr("int"))
@@ -181,3 +179,32 @@ def _dense(attrs: Attrs, x: Array, w: Array, bias: Array | None = None) -> Array
 
 
 operator("packed_dense", _dense_type, _dense, "complex", inputs=(2, 3), columns=Attr("int"))
+
+
+def _interleave_type(call: Call) -> TensorType:
+    attrs = call.attrs
+    sizes = _sizes(call[0], Layout.of(attrs.text("layout")))
+    strides, places = attrs.ints("strides"), attrs.ints("sizes")
+    if sizes["C"] < attrs.int("channels") * strides[0] * strides[1]:
+        raise ShapeError(f"{sizes['C']} channels are not {attrs.int('channels')} for each of "
+                         f"{strides[0] * strides[1]} remainders")  # fmt: skip
+    sizes |= {"C": attrs.int("channels"), "H": places[0], "W": places[1]}
+    return call[0].with_shape(_shape(Layout.of(attrs.text("out_layout")), sizes))
+
+
+def _interleave(attrs: Attrs, x: Array) -> Array:
+    image = topi.pack_array(x, attrs.text("layout"), "NCHW")
+    strides, offsets, first = (attrs.ints(n) for n in ("strides", "offsets", "first"))
+    height, width = attrs.ints("sizes")
+    rows, columns = np.arange(height)[:, None] + offsets[0], np.arange(width) + offsets[1]
+    remainder = rows % strides[0] * strides[1] + columns % strides[1]
+    channels = np.arange(attrs.int("channels"))[:, None, None]
+    made = image[:, remainder * len(channels) + channels, rows // strides[0] - first[0],
+                 columns // strides[1] - first[1]]  # fmt: skip
+    return topi.pack_array(made, "NCHW", attrs.text("out_layout"))
+
+
+# Images of all remainders modulo strides, a part of the channels each, put side by side.
+operator("interleave", _interleave_type, _interleave, strides=Attr("ints"), offsets=Attr("ints"),
+         first=Attr("ints"), sizes=Attr("ints"), channels=Attr("int"),
+         layout=Attr("text", "NCHW"), out_layout=Attr("text", "NCHW"))  # fmt: skip

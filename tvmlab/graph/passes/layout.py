@@ -206,6 +206,23 @@ def _operand(state: _Layouts, value: str, channels: int) -> str:
     return state.made.param(filled.reshape(-1, 1, 1, state.block), value)
 
 
+def _interleave(state: _Layouts, node: Node) -> bool:
+    """From blocks to blocks where channels fill them, else to the plain image at once."""
+    source, output = node.inputs[0], node.outputs[0]
+    if source not in state.blocked:
+        return False
+    attrs = {**node.attrs, "layout": state.layout}
+    if attributes(node).int("channels") % state.block:
+        state.made.emit("interleave", (state.blocked[source],), output, attrs=attrs)
+        state.plain[output] = output
+        return True
+    attrs["out_layout"] = state.layout
+    state.blocked[output] = state.made.emit(
+        "interleave", (state.blocked[source],), node=f"{output}.{state.layout}", attrs=attrs
+    )
+    return True
+
+
 def _mean(state: _Layouts, node: Node) -> bool:
     """The mean of all pixels, which has one pixel or none."""
     source, output, attrs = node.inputs[0], node.outputs[0], attributes(node)
@@ -254,6 +271,7 @@ _RULES: dict[str, _Rule] = {
     "conv": _conv,
     "max_pool": _pool,
     "avg_pool": _pool,
+    "interleave": _interleave,
     "mean": _mean,
     "concat": _concat,
     "reshape": _reshape,

@@ -14,7 +14,9 @@ from .empty import remove_empty
 from .fold_norm import fold_norm
 from .fold_pad import fold_pad
 from .layout import use_blocks
+from .pack_dense import pack_dense
 from .simplify import simplify, split_to_slices
+from .spread import spread
 
 Pass = Callable[[Graph], Graph]
 
@@ -45,7 +47,9 @@ def passes(target: Target) -> list[tuple[str, Pass]]:
         ("share_equal", share_equal),
         ("fold_pad", fold_pad),
         ("fold_norm", fold_norm),
+        ("spread", spread),
         ("use_blocks", lambda graph: use_blocks(graph, block)),
+        ("pack_dense", lambda graph: pack_dense(graph, target)),
         # Weights that were packed by nodes are packed now.
         ("pack_weights", fold_constants),
     ]
