@@ -130,7 +130,7 @@ def test_compiled_values(optimize: bool) -> None:
             np.testing.assert_allclose(module.get_output(0), wanted, atol=1e-4 * scale, rtol=0)
     if optimize:
         assert [r.name for r in report.passes if r.changed] == [
-            "fold_norm", "use_blocks", "pack_weights"
+            "fold_norm", "use_blocks", "pack_dense", "pack_weights"
         ]  # fmt: skip
         assert len(built.graph.steps) < 10
 

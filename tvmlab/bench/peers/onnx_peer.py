@@ -64,6 +64,21 @@ def onnx_peers(
     return Peer("onnxruntime", onnxruntime), Peer("openvino", openvino)
 
 
+def model_peers(model: Callable[[Row], bytes]) -> tuple[Peer, Peer]:
+    """ONNX Runtime and OpenVINO as peers on a whole model, whose one input is "x"."""
+    prepared = "the model is compiled, its weights packed"
+
+    def onnxruntime(row: Row, inputs: Inputs, threads: int) -> Sequence[Contender]:
+        runtime: Any = import_module("onnxruntime")
+        return [_onnxruntime(runtime, model(row), {"x": inputs[0]}, threads, prepared)]
+
+    def openvino(row: Row, inputs: Inputs, threads: int) -> Sequence[Contender]:
+        library: Any = import_module("openvino")
+        return [_openvino(library, model(row), {"x": inputs[0]}, threads, prepared)]
+
+    return Peer("onnxruntime", onnxruntime), Peer("openvino", openvino)
+
+
 def _model(
     nodes: Sequence[OnnxNode], fed: dict[str, Array], fixed: dict[str, Array], output: str
 ) -> bytes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from importlib import import_module
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 
@@ -63,6 +63,8 @@ def _contender(
 ) -> Contender:
     if mode == "eager":
         return _runner(torch, compute, tensors, "torch", "")
+    if isinstance(compute, torch.nn.Module):
+        compute = cast("Any", compute).to(memory_format=torch.channels_last)
     turned = [t.to(memory_format=torch.channels_last) if t.dim() == 4 else t for t in tensors]
     words = "images and filters in the layout NHWC"
     return _runner(torch, compute, turned, "torch channels_last", words)

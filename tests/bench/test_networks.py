@@ -1,0 +1,55 @@
+"""Networks are told to all libraries in their own words, and all compute the same."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tvmlab.bench.networks import NETWORKS, to_graph, to_onnx, to_torch
+from tvmlab.bench.operators.networks import ROWS
+from tvmlab.graph import evaluate
+from tvmlab.graph.onnx import from_onnx
+
+
+def test_rows_have_the_shapes_of_the_networks() -> None:
+    assert {row.name: row.shapes for row in ROWS} == {n: (f().shape,) for n, f in NETWORKS.items()}
+
+
+@pytest.mark.parametrize("name", ["dqn", "lstm", "encoder", "dcgan"])
+def test_a_graph_equals_its_torch_module(name: str) -> None:
+    torch: Any = pytest.importorskip("torch")
+    recipe = NETWORKS[name]()
+    x = recipe.sample()
+    with torch.inference_mode():
+        wanted = to_torch(recipe)(torch.from_numpy(x)).numpy()
+    graph = to_graph(recipe)
+    found = evaluate(graph, {"x": x})[graph.outputs[0]]
+    scale = np.abs(wanted).max()
+    np.testing.assert_allclose(found.reshape(wanted.shape), wanted, atol=1e-5 * scale, rtol=0)
+
+
+@pytest.mark.parametrize("name", ["resnet18", "mobilenet-v2", "encoder"])
+def test_an_onnx_model_is_imported_to_the_same_types(name: str) -> None:
+    recipe = NETWORKS[name]()
+    graph, imported = to_graph(recipe), from_onnx(to_onnx(recipe))
+    assert imported.types[imported.outputs[0]] == graph.types[graph.outputs[0]]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted(NETWORKS))
+def test_compiled_networks_equal_torch(name: str) -> None:
+    torch: Any = pytest.importorskip("torch")
+    import tvmlab as tl
+
+    recipe = NETWORKS[name]()
+    x = recipe.sample()
+    with torch.inference_mode():
+        wanted = to_torch(recipe)(torch.from_numpy(x)).numpy()
+    graph, lib, params = tl.compiler.build(to_graph(recipe))
+    module = tl.runtime.create(graph, lib)
+    module.bind_params(params)
+    module.run(x=x)
+    found, scale = module.get_output(0).reshape(wanted.shape), np.abs(wanted).max()
+    np.testing.assert_allclose(found, wanted, atol=1e-4 * scale, rtol=0)
