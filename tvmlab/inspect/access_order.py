@@ -20,6 +20,7 @@ from tvmlab.ir import (
     If,
     Let,
     Load,
+    Logic,
     Program,
     Select,
     Seq,
@@ -176,6 +177,10 @@ class _Log:
             self.expr(e.cond, now)
             self.expr(e.then, now.where(e.cond))
             self.expr(e.otherwise, now.where(~e.cond))
+            return
+        if isinstance(e, Logic):
+            self.expr(e.a, now)
+            self.expr(e.b, now.where(e.a if e.op == "and" else ~e.a))
             return
         for place, child in enumerate(c for c in children(e) if isinstance(c, Expr)):
             self.expr(child, now.then(place))

@@ -240,7 +240,9 @@ class Compare(Expr):
 
 @node
 class Logic(Expr):
-    """`and` / `or` of two bools. Both sides may be evaluated: neither may fail or have effects."""
+    """`and` / `or` of two bools, as in Python: the right side counts only where the left one leaves
+    the result open, so `i >= 1 and A[i - 1] > 0` reads nothing outside of A.
+    """
 
     op: LogicOp
     a: Expr

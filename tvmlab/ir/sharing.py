@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .expr import Const, Expr, Load, Select, Var, const
+from .expr import Const, Expr, Load, Logic, Select, Var, const
 from .stmt import Evaluate, If, Let, Stmt, Store
 from .traverse import children, map_children, post_order, substitute
 
@@ -141,6 +141,8 @@ def _guards(root: Expr, nodes: list[Expr]) -> dict[int, Guard]:
             guard = own
             if isinstance(node, Select) and _is_one_branch(node, child):
                 guard = (*own, (node.cond, child is node.then))
+            elif isinstance(node, Logic) and child is not node.a:
+                guard = (*own, (node.a, node.op == "and"))
             elif isinstance(node, Load) and node.mask is not None and child is not node.mask:
                 guard = (*own, (node.mask, True))
             known = found.get(id(child))

@@ -27,6 +27,7 @@ from tvmlab.ir import (
     If,
     Let,
     Load,
+    Logic,
     Node,
     Operand,
     Program,
@@ -182,6 +183,10 @@ class _Scan:
             for branch in (node.then, node.otherwise):
                 if branch is not None:
                     self.visit(branch, variables, False)
+            return
+        if isinstance(node, Logic):
+            self.visit(node.a, variables, sure)
+            self.visit(node.b, variables, False)
             return
         if isinstance(node, Let):
             self.visit(node.value, variables, sure)

@@ -32,6 +32,7 @@ from tvmlab.ir import (
     Invoke,
     Let,
     Load,
+    Logic,
     Names,
     Not,
     Operand,
@@ -212,6 +213,12 @@ class _Checker:
             if cond is e.cond and then is e.then and otherwise is e.otherwise:
                 return e
             return Select(cond, then, otherwise)
+        if isinstance(e, Logic):
+            a = self.expr(e.a, env, place)
+            holds = e.op == "and"
+            asked = e.a if holds else Not(e.a)
+            b = self._side(e.b, Not(asked), env, env.assume(asked), place.where(e.a, holds))
+            return e if a is e.a and b is e.b else Logic(e.op, a, b)
         if isinstance(e, Load):
             return self._load(e, env, place)
         return map_children(e, lambda child: self.expr(cast(Expr, child), env, place))

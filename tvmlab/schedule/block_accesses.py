@@ -23,6 +23,7 @@ from tvmlab.ir import (
     Invoke,
     Let,
     Load,
+    Logic,
     Node,
     Not,
     Operand,
@@ -169,6 +170,10 @@ class _Collector:
             self._expr(e.cond, place)
             self._expr(e.then, place.where(e.cond))
             self._expr(e.otherwise, place.where(Not(e.cond)))
+            return
+        if isinstance(e, Logic):
+            self._expr(e.a, place)
+            self._expr(e.b, place.where(e.a if e.op == "and" else Not(e.a)))
             return
         if isinstance(e, Load):
             self._add(e.buffer, e.indices, place, writes=False, own=self._is_own(e))

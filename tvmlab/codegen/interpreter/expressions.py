@@ -166,9 +166,29 @@ def _compare(c: ExprCompiler, e: Compare) -> Value:
 
 
 def _logic(c: ExprCompiler, e: Logic) -> Value:
-    # Both sides are evaluated, since compiled code may do so: neither may fail.
     a, b = c.expr(e.a), c.expr(e.b)
-    return (lambda: a() & b()) if e.op == "and" else (lambda: a() | b())
+    if e.dtype.lanes > 1:
+        return _logic_lanes(c, e.op == "and", a, b)
+    return (lambda: a() and b()) if e.op == "and" else (lambda: a() or b())
+
+
+def _logic_lanes(c: ExprCompiler, needs_both: bool, a: Value, b: Value) -> Value:
+    """The right side for those lanes that the left one leaves open."""
+    active = c.active
+
+    def run() -> Any:
+        result, around = np.array(a()), active.mask
+        open_lanes = result if needs_both else ~result
+        asked = open_lanes if around is None else open_lanes & around
+        if asked.any():
+            active.mask = asked
+            try:
+                result[asked] = b()[asked]
+            finally:
+                active.mask = around
+        return result
+
+    return run
 
 
 def _not(c: ExprCompiler, e: Not) -> Value:

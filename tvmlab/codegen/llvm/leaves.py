@@ -1,9 +1,22 @@
-"""Literals, variables, ramps, broadcasts, and the lazy Select."""
+"""Literals, variables, ramps, broadcasts, and what is lazy: Select and Logic."""
 
 from __future__ import annotations
 
-from tvmlab.ir import Broadcast, Call, Const, Expr, Load, Node, Ramp, Select, Var, is_const, walk
-from tvmlab.support import InternalError
+from tvmlab.ir import (
+    Broadcast,
+    Call,
+    Const,
+    Expr,
+    Load,
+    Logic,
+    Node,
+    Ramp,
+    Select,
+    Var,
+    is_const,
+    walk,
+)
+from tvmlab.support import BOOL, InternalError
 
 from .context import Context, emits
 from .types import literal, llvm_type, vector_literal
@@ -83,6 +96,18 @@ def _select_lanes(ctx: Context, expr: Select, cond: str) -> str:
         with ctx.masked(on, lanes):
             values.append(ctx.expr(branch))
     return fn.value(f"select {mask_type} {cond}, {kind} {values[0]}, {kind} {values[1]}")
+
+
+@emits(Logic)
+def _logic(ctx: Context, expr: Logic) -> str:
+    if _must_be_lazy(expr.b):
+        answer: Expr = Const(expr.op == "or", BOOL)
+        if expr.dtype.lanes > 1:
+            answer = Broadcast(answer, expr.dtype.lanes)
+        sides = (expr.b, answer) if expr.op == "and" else (answer, expr.b)
+        return ctx.expr(Select(expr.a, *sides))
+    a, b = ctx.expr(expr.a), ctx.expr(expr.b)
+    return ctx.fn.value(f"{expr.op} {llvm_type(expr.dtype)} {a}, {b}", "c")
 
 
 def _must_be_lazy(expr: Expr) -> bool:

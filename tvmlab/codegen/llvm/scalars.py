@@ -1,4 +1,4 @@
-"""Arithmetic, comparisons, logic: every `Binary`, `Compare`, `Logic`, `Not`, for any lane count.
+"""Arithmetic, comparisons, negation: every `Binary`, `Compare`, `Not`, for any lane count.
 
 float16 and bfloat16 are computed in float32 and rounded after each operation, which gives the
 correctly rounded result of `+ - * /`.
@@ -6,7 +6,7 @@ correctly rounded result of `+ - * /`.
 
 from __future__ import annotations
 
-from tvmlab.ir import Binary, Broadcast, Compare, Const, Expr, Logic, Not
+from tvmlab.ir import Binary, Broadcast, Compare, Const, Expr, Not
 from tvmlab.support import DType, UnsupportedOp
 
 from .context import Context, emits
@@ -61,12 +61,6 @@ def _compare(ctx: Context, expr: Compare) -> str:
         return ctx.fn.value(f"fcmp {_ORDERED[expr.op]} {llvm_type(wide)} {a}, {b}", "c")
     signs = _SIGNED if dtype.kind == "int" else _UNSIGNED
     return ctx.fn.value(f"icmp {signs[expr.op]} {llvm_type(dtype)} {a}, {b}", "c")
-
-
-@emits(Logic)
-def _logic(ctx: Context, expr: Logic) -> str:
-    a, b = ctx.expr(expr.a), ctx.expr(expr.b)
-    return ctx.fn.value(f"{expr.op} {llvm_type(expr.dtype)} {a}, {b}", "c")
 
 
 @emits(Not)
