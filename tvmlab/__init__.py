@@ -20,6 +20,7 @@ from .support import TvmlabError, UserError
 
 if TYPE_CHECKING:
     from .graph import compiler
+    from .tune import best
     from .widgets import explore
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "TvmlabError",
     "UserError",
     "Verdict",
+    "best",
     "build",
     "compiler",
     "explore",
@@ -52,6 +54,10 @@ def __getattr__(name: str) -> Any:
         from .graph import compiler
 
         return compiler
+    if name == "best":
+        from .tune import best
+
+        return best
     if name == "explore":
         from .widgets import explore
 

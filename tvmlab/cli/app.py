@@ -23,6 +23,7 @@ from . import (
     lab,
     profile,
     run,
+    tune,
 )
 from .parser import Parser, UsageError, close_match
 
@@ -37,6 +38,7 @@ COMMANDS = {
     "inspect": inspect_session,
     "apply": apply_step,
     "compare": compare_states,
+    "tune": tune,
 }
 """Each module has `SUMMARY`, `fill(parser)` and `run(arguments) -> exit code`."""
 

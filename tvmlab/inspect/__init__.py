@@ -46,6 +46,7 @@ from .plot import PlotReport, Point, plot_report
 from .slots import Move, Slot, SlotsReport, move_to, slots_report
 from .symbols import Symbol, SymbolIds
 from .text_view import history_text, nest_text, table
+from .tuning import KnobImportance, TuningReport, knob_importance, tuning_report
 from .verdict import (
     FixReport,
     VerdictReport,
@@ -70,6 +71,7 @@ __all__ = [
     "HistoryReporter",
     "HistoryRow",
     "InnerLoopReport",
+    "KnobImportance",
     "LineReport",
     "LinkedCode",
     "MachineReport",
@@ -89,6 +91,7 @@ __all__ = [
     "StepGain",
     "Symbol",
     "SymbolIds",
+    "TuningReport",
     "VerdictReport",
     "Without",
     "WorkloadReport",
@@ -103,6 +106,7 @@ __all__ = [
     "history_text",
     "inner_loop_report",
     "inner_loop_text",
+    "knob_importance",
     "limit_facts",
     "line_report",
     "linked_loops",
@@ -128,6 +132,7 @@ __all__ = [
     "step_label",
     "step_summary",
     "table",
+    "tuning_report",
     "verdict_html",
     "verdict_report",
     "workload_report",

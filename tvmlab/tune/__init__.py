@@ -16,10 +16,12 @@ from .measure import (
     Usage,
 )
 from .models import (
+    AnalyticModel,
     BoosterOptions,
     Calibration,
     Contribution,
     CostModel,
+    Ensemble,
     HeldOut,
     Learner,
     RankReport,
@@ -27,17 +29,22 @@ from .models import (
     rank_report,
     spearman,
 )
+from .pool import DaskRunner, worker_command
 from .search import SEARCHES, Search, make_search
 from .spaces import Knob, Knobs, Points, Space, generic_space, partial_space, random_schedule
+from .tasks import TaskScheduler
 from .tuner import TUNING_SETTINGS, Tuner
 
 __all__ = [
     "SEARCHES",
     "TUNING_SETTINGS",
+    "AnalyticModel",
     "BoosterOptions",
     "Calibration",
     "Contribution",
     "CostModel",
+    "DaskRunner",
+    "Ensemble",
     "Features",
     "HeldOut",
     "Knob",
@@ -56,6 +63,7 @@ __all__ = [
     "Runner",
     "Search",
     "Space",
+    "TaskScheduler",
     "Trial",
     "Tuner",
     "TuningLog",
@@ -78,4 +86,5 @@ __all__ = [
     "random_schedule",
     "rank_report",
     "spearman",
+    "worker_command",
 ]

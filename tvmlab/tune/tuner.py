@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass, field
@@ -21,12 +21,13 @@ from numpy.typing import NDArray
 
 from tvmlab.ir import structural_hash
 from tvmlab.schedule import Schedule
-from tvmlab.support import ScheduleError
+from tvmlab.support import OptionError, ScheduleError
 from tvmlab.target import machine_id
 
+from .features import extract_features
 from .log import Trial, TuningLog, target_key, workload_of
 from .measure import Measurer, MeasureRequest, MeasureResult, MeasureSettings, Runner
-from .models import CostModel, Learner
+from .models import AnalyticModel, CostModel, Learner
 from .search import Search, make_search
 from .spaces import Points, Space
 
@@ -37,9 +38,9 @@ TUNING_SETTINGS = MeasureSettings(repeats=5, repeat_seconds=0.002, budget_second
 
 @dataclass(slots=True)
 class _Candidate:
-    """A point on its way through the tuner."""
+    """A point, or a schedule that is none, on its way through the tuner."""
 
-    point: Points
+    point: Points | None
     schedule: Schedule | None
     program_hash: str = ""
     error: str = ""
@@ -72,6 +73,12 @@ class Tuner:
         Stop when so many trials in a row brought no gain; None to go on.
     transfer
         Whether to learn from other workloads in the log.
+    settings
+        How carefully to measure.
+    starts
+        Schedules of the same computation that are measured first, such as the default one.
+    name
+        Of this tuner, for the log.
     """
 
     space: Space
@@ -85,6 +92,7 @@ class Tuner:
     patience: int | None = None
     transfer: bool = True
     settings: MeasureSettings = TUNING_SETTINGS
+    starts: Sequence[Schedule] = ()
     name: str = ""
     trials: list[Trial] = field(init=False, default_factory=list[Trial])
     """All trials of this workload on this machine, those found in the log first."""
@@ -101,6 +109,9 @@ class Tuner:
         self._queue: deque[_Candidate] = deque()
         self._results: dict[str, Trial] = {}
         self.stop = threading.Event()
+        self._prior = AnalyticModel(self.space.target)
+        for schedule in self.starts:
+            self._queue.append(self._start(schedule))
         if self.log is not None:
             self.log.add_workload(self.workload)
             self._resume(self.log)
@@ -181,15 +192,18 @@ class Tuner:
                 return None
             candidate = self._queue.popleft()
             try:
-                candidate.schedule = self.space.schedule(candidate.point)
+                if candidate.point is not None:
+                    candidate.schedule = self.space.schedule(candidate.point)
             except ScheduleError as error:
                 candidate.error = str(error.args[0] if error.args else error)
                 return candidate
+            assert candidate.schedule is not None
             candidate.program_hash = structural_hash(candidate.schedule.program)
             known = self._results.get(candidate.program_hash)
             if known is None:
                 return candidate
-            self._search.tell(candidate.point[None], np.array([_throughput(known)]))
+            if candidate.point is not None:
+                self._search.tell(candidate.point[None], np.array([_throughput(known)]))
         return None
 
     def _refill(self, runner: Runner) -> bool:
@@ -198,8 +212,7 @@ class Tuner:
         with quiet:
             self._learner.refit_if_due()
             model = self._learner.model
-            guided = self._search.needs_model and model.trained
-            points = self._search.ask(self.batch, self._score if guided else None)
+            points = self._search.ask(self.batch, self._score if self._search.needs_model else None)
             if not len(points):
                 return False
             features = self.space.features(points)
@@ -210,9 +223,16 @@ class Tuner:
         return True
 
     def _score(self, points: Points) -> NDArray[np.float64]:
-        scores = self._learner.model.predict(self.space.features(points))
-        assert scores is not None
-        return scores
+        """What the model thinks of points; before it has learned, what the analytic one does."""
+        features = self.space.features(points)
+        scores = self._learner.model.predict(features)
+        return self._prior.predict(features) if scores is None else scores
+
+    def _start(self, schedule: Schedule) -> _Candidate:
+        """A schedule that was made elsewhere, as steps from this space's program."""
+        own = Schedule.replay(self.space.program, schedule.trace)
+        features = extract_features(own.program, self.space.target.num_threads)
+        return _Candidate(None, own, features=features)
 
     def _request(self, schedule: Schedule) -> MeasureRequest:
         return MeasureRequest.of(
@@ -236,7 +256,7 @@ class Tuner:
         common: dict[str, Any] = {
             "workload": self.workload.key,
             "target": self.target,
-            "values": self.space.plain_values(candidate.point),
+            "values": {} if candidate.point is None else self.space.plain_values(candidate.point),
             "predicted": candidate.predicted,
             "tuner": self.name,
         }
@@ -285,7 +305,7 @@ class Tuner:
         """The point of a trial, if it came from a space with the same knobs."""
         try:
             return self.space.point(trial.values)
-        except ValueError:
+        except OptionError:
             return None
 
 

@@ -3,14 +3,18 @@
 from .booster import BoosterOptions
 from .calibration import Calibration
 from .cost_model import Contribution, CostModel, HeldOut
+from .ensemble import Ensemble
 from .learner import Learner
+from .prior import AnalyticModel
 from .ranking import RankReport, kendall, rank_report, spearman
 
 __all__ = [
+    "AnalyticModel",
     "BoosterOptions",
     "Calibration",
     "Contribution",
     "CostModel",
+    "Ensemble",
     "HeldOut",
     "Learner",
     "RankReport",

@@ -43,7 +43,7 @@ class BestPoints:
 
 
 class GuidedSearch(Search):
-    """The common part: until there is a model, points are drawn at random.
+    """The common part: without a model, points are drawn at random.
 
     Parameters
     ----------

@@ -1,0 +1,120 @@
+"""`tvmlab tune`: search for a fast schedule; what is found is kept in the log and used again."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from typing import Any
+
+from tvmlab.inspect import table, tuning_report
+from tvmlab.target import Target
+from tvmlab.tune import (
+    SEARCHES,
+    Measurer,
+    Tuner,
+    TuningLog,
+    default_log_path,
+    generic_space,
+    partial_space,
+)
+from tvmlab.widgets import load_session
+
+from .parser import Parser, whole_number
+from .terminal import heading, indented, print_json
+from .workloads import named_workload
+
+SUMMARY = "search for a fast schedule"
+DESCRIPTION = """\
+Search for a fast schedule of a workload, or of what a saved session leaves open, and keep every
+trial in a log. Started again, the search goes on where it ended; Ctrl-C ends it."""
+
+
+def fill(parser: Parser) -> None:
+    """Declare the arguments."""
+    parser.add_argument(
+        "workload",
+        help="matmul-N, matmul-MxNxK, C1 to C12, D1 to D9, or a session saved as .tvmlab.json",
+    )
+    parser.add_argument(
+        "--trials", type=whole_number(1, 1_000_000), default=200, help="how many (default: 200)"
+    )
+    parser.add_argument(
+        "--search", choices=list(SEARCHES), default="annealing", help="how (default: annealing)"
+    )
+    parser.add_argument("--seconds", type=whole_number(1, 10**7), help="end after so long")
+    parser.add_argument(
+        "--patience", type=whole_number(1, 10**6), help="end after so many trials without gain"
+    )
+    parser.add_argument("--seed", type=whole_number(0, 1 << 31), default=0, help="default: 0")
+    parser.add_argument("--threads", type=whole_number(1, 1024), help="default: all cores")
+    parser.add_argument("--log", help=f"file of the log (default: {default_log_path()})")
+    parser.add_argument("--json", action="store_true", help="print as JSON")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Search; the exit code is 1 if no schedule could be measured."""
+    with TuningLog(arguments.log) as log, Measurer(2) as runner:
+        tuner = _tuner(arguments, log, runner)
+        _search(arguments, tuner)
+    report = tuning_report(tuner)
+    if arguments.json:
+        print_json(report)
+    else:
+        print(heading(report.title))
+        print(indented(table(report.facts)))
+        if tuner.best is not None:
+            print(heading("the schedule"))
+            print(indented(report.python))
+    return 0 if tuner.best is not None else 1
+
+
+def _tuner(arguments: argparse.Namespace, log: TuningLog, runner: Measurer) -> Tuner:
+    target = Target.of("cpu")
+    if arguments.threads:
+        target = target.with_threads(arguments.threads)
+    common: dict[str, Any] = {
+        "log": log, "runner": runner, "search": arguments.search, "seed": arguments.seed,
+        "patience": arguments.patience,
+    }  # fmt: skip
+    if arguments.workload.endswith(".json"):
+        schedule = load_session(arguments.workload).schedule
+        return Tuner(partial_space(schedule, target), starts=(schedule,), **common)
+    out, default = named_workload(arguments.workload, target)
+    return Tuner(generic_space(out, target), starts=(default,), **common)
+
+
+def _search(arguments: argparse.Namespace, tuner: Tuner) -> None:
+    """Run with a bar that shows the best so far."""
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
+    until = time.monotonic() + arguments.seconds if arguments.seconds else None
+    columns = (
+        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(),
+        TextColumn("{task.fields[best]}"),
+    )  # fmt: skip
+    with Progress(*columns, console=Console(stderr=True), disable=arguments.json) as bar:
+        shown = bar.add_task(arguments.workload, total=arguments.trials, best=_best(tuner))
+        start = tuner.measured
+        try:
+            for _ in tuner.run(arguments.trials):
+                bar.update(shown, completed=tuner.measured - start, best=_best(tuner))
+                if until is not None and time.monotonic() > until:
+                    break
+        except KeyboardInterrupt:
+            bar.console.print("stopped; the log keeps what was measured")
+
+
+def _best(tuner: Tuner) -> str:
+    best = tuner.best
+    if best is None or best.seconds is None:
+        return "nothing yet"
+    if best.gflops is not None:
+        return f"{best.gflops:.1f} GFLOP/s"
+    return f"{best.seconds * 1e6:.1f} us"
