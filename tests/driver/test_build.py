@@ -9,8 +9,11 @@ import pytest
 
 import tvmlab as tl
 from tvmlab import te
-from tvmlab.driver import count_flops
+from tvmlab.codegen import EmitOptions
+from tvmlab.codegen.llvm.options import FastMath
+from tvmlab.driver import count_flops, recall
 from tvmlab.ir import parse
+from tvmlab.lower import LowerOptions
 from tvmlab.support import OptionError, UserError
 from tvmlab.te import Tensor
 
@@ -48,6 +51,43 @@ def test_the_second_build_takes_the_object_from_the_cache() -> None:
     assert not tl.build(sch, cache=False).from_cache
     a, b, out = square(16, 0), square(16, 1), square(16, 2)
     second(a, b, out)
+    np.testing.assert_allclose(out, a @ b, rtol=1e-5)
+
+
+def test_the_second_build_does_not_lower_again() -> None:
+    sch = tl.Schedule(matmul())
+    first, second = tl.build(sch), tl.build(sch)
+    assert set(second.stages) == {"recall"}
+    assert second.signature == first.signature
+    assert str(second.lowered) == str(first.lowered)  # made now that somebody asks
+    assert second.ir_text == first.ir_text
+    assert len(second.record) == len(first.record)
+
+
+def test_other_options_and_other_compilers_build_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    sch = tl.Schedule(matmul())
+    tl.build(sch)
+    assert "lower" in tl.build(sch, options=LowerOptions(max_unroll=7)).stages
+    assert (
+        "lower"
+        in tl.build(sch, emit_options=EmitOptions(fast_math=FastMath(contract=False))).stages
+    )
+    assert "lower" in tl.build(tl.Schedule(matmul(), name="another")).stages
+    monkeypatch.setattr(recall, "_compiler_state", lambda: "another")
+    again = tl.build(sch)
+    assert "lower" in again.stages
+    assert again.from_cache  # the object is the same
+
+
+def test_an_object_that_is_gone_is_built_again(tmp_path: Path) -> None:
+    sch = tl.Schedule(matmul())
+    tl.build(sch)
+    largest = max(tmp_path.glob("*.o"), key=lambda path: path.stat().st_size)
+    largest.unlink()
+    exe = tl.build(sch)
+    assert not exe.from_cache
+    a, b, out = square(16, 0), square(16, 1), square(16, 2)
+    exe(a, b, out)
     np.testing.assert_allclose(out, a @ b, rtol=1e-5)
 
 

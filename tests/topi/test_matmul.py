@@ -113,6 +113,19 @@ def test_sizes_known_only_at_run_time() -> None:
         topi.schedule_matmul(topi.batch_matmul(a, b))
 
 
+@pytest.mark.parametrize("shape", [(1, 50, 70), (9, 40, 300), (60, 70, 40), (20, 33, 17)])
+def test_layers_with_bias_and_activation(shape: tuple[int, int, int]) -> None:
+    m, n, k = shape
+    x, w = te.placeholder((m, k), name="X"), te.placeholder((n, k), name="W")
+    out = topi.relu(topi.dense(x, w, te.placeholder((n,), name="b")))
+    exe = tl.build(topi.schedule_matmul(out))
+    rng = np.random.default_rng(0)
+    a, b, c = (rng.standard_normal(s).astype("float32") for s in ((m, k), (n, k), (n,)))
+    found = np.zeros((m, n), "float32")
+    exe(a, b, c, found)
+    np.testing.assert_allclose(found, np.maximum(a @ b.T + c, 0), rtol=1e-4, atol=1e-4)
+
+
 def test_a_matrix_with_its_own_transpose() -> None:
     a = te.placeholder((40, 70), name="A")
     exe = tl.build(topi.schedule_matmul(topi.batch_matmul(a, a, transpose_b=True)))

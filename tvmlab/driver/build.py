@@ -16,8 +16,9 @@ from tvmlab.support import OptionError, UserError, items_of, require_option, sho
 from tvmlab.target import Target
 from tvmlab.te import Tensor, create_program
 
-from .executable import Executable
+from .executable import Executable, Translation
 from .loops import Loops
+from .recall import recall, recall_key, remember
 
 if TYPE_CHECKING:
     from tvmlab.codegen import EmitOptions
@@ -145,32 +146,44 @@ def build(
         require_option(options, LowerOptions, "options")
     if emit_options is not None:
         require_option(emit_options, codegen.EmitOptions, "emit_options")
-    codes = _codes(link)
-    for code in codes:
+    for code in _codes(link):
         program = codegen.with_code(program, code)
-    lowered = lower(program, machine, options=options)
-    lowered_at = time.perf_counter()
-    text = codegen.emit_module(lowered.program, machine, emit_options)
-    stages = {"lower": lowered_at - start, "emit": time.perf_counter() - lowered_at}
+
+    def translate() -> Translation:
+        lowered = lower(program, machine, options=options)
+        lowered_at = time.perf_counter()
+        text = codegen.emit_module(lowered.program, machine, emit_options)
+        seconds = {"lower": lowered_at - start, "emit": time.perf_counter() - lowered_at}
+        return Translation(lowered, text, seconds)
+
+    store = ObjectCache() if cache else None
+    key = recall_key(program, machine, options, emit_options) if cache else None
+    known = recall(store, key) if store is not None and key is not None else None
+    if known is not None:
+        codegen.require_symbols(program)
+        kernel = Kernel(known.object_bytes, known.signature)
+        stages = {"recall": time.perf_counter() - start}
+        return Executable(program, machine, kernel, translate, stages, from_cache=True)
+    made = translate()
+    stages = dict(made.seconds)
 
     def compile_now() -> bytes:
-        compiled = codegen.compile_module(text, machine)
+        compiled = codegen.compile_module(made.ir_text, machine)
         stages.update(compiled.seconds)
         return compiled.object_bytes
 
-    if cache:
-        store = ObjectCache()
-        key = store.key(codegen.cache_key_parts(text, machine))
-        data, found = store.get_or_build(key, compile_now)
-    else:
-        data, found = compile_now(), False
-    linking = time.perf_counter()
-    codegen.require_symbols(lowered.program)
-    kernel = Kernel(data, codegen.kernel_signature(lowered.program, like=program))
-    stages["load"] = time.perf_counter() - linking
-    return Executable(
-        program, lowered.program, lowered.record, machine, text, kernel, stages, found
+    object_key = ObjectCache.key(codegen.cache_key_parts(made.ir_text, machine))
+    data, found = (
+        (compile_now(), False) if store is None else store.get_or_build(object_key, compile_now)
     )
+    linking = time.perf_counter()
+    codegen.require_symbols(made.lowered.program)
+    signature = codegen.kernel_signature(made.lowered.program, like=program)
+    kernel = Kernel(data, signature)
+    if store is not None and key is not None:
+        remember(store, key, object_key, signature)
+    stages["load"] = time.perf_counter() - linking
+    return Executable(program, machine, kernel, lambda: made, stages, from_cache=found)
 
 
 def _require_cpu_loops(program: Program) -> None:

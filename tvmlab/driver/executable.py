@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, cast
@@ -18,9 +18,18 @@ from .work import count_flops
 if TYPE_CHECKING:
     from tvmlab.codegen import CompiledObject
     from tvmlab.codegen import LoopReport as InnerLoop
-    from tvmlab.lower import PassRecord
+    from tvmlab.lower import Lowered, PassRecord
 
 SourceKind = Literal["loops", "lowered", "llvm", "asm"]
+
+
+@dataclass(frozen=True, slots=True)
+class Translation:
+    """What came between a program and its machine code, and the seconds that it took."""
+
+    lowered: Lowered
+    ir_text: str
+    seconds: Mapping[str, float]
 
 
 @dataclass(frozen=True)
@@ -29,12 +38,12 @@ class Executable:
 
     Attributes
     ----------
-    program, lowered
-        The scheduled program, and what the passes made of it.
-    record
-        What each pass did, in order.
+    program
+        The scheduled program.
     target
         The machine it was compiled for.
+    translate
+        Gives what came between; done when first asked for, if the machine code was in the cache.
     stages
         Seconds spent in each stage of building.
     from_cache
@@ -42,13 +51,30 @@ class Executable:
     """
 
     program: Program
-    lowered: Program
-    record: tuple[PassRecord, ...]
     target: Target
-    ir_text: str
     kernel: Kernel
+    translate: Callable[[], Translation] = field(repr=False, compare=False)
     stages: Mapping[str, float] = field(default_factory=dict[str, float])
     from_cache: bool = False
+
+    @cached_property
+    def _translation(self) -> Translation:
+        return self.translate()
+
+    @property
+    def lowered(self) -> Program:
+        """What the passes made of the program."""
+        return self._translation.lowered.program
+
+    @property
+    def record(self) -> tuple[PassRecord, ...]:
+        """What each pass did, in order."""
+        return self._translation.lowered.record
+
+    @property
+    def ir_text(self) -> str:
+        """The LLVM IR that was made of it."""
+        return self._translation.ir_text
 
     @property
     def signature(self) -> Signature:

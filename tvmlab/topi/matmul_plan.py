@@ -26,7 +26,10 @@ _TALL = 12
 _MANY = 512
 """Rows that read a panel so often that making it in parts would cost more than it saves."""
 
-_ROW_BYTES = 1536
+_WAYS = 8
+"""Lines that fit into one place of the first-level cache: so many rows need no copy."""
+
+_ROW_BYTES = 2048
 """The most of a row of the left factor that is multiplied at a time; more did not help."""
 
 _WORTH = 0.03
@@ -76,7 +79,8 @@ def plan_matmul(form: ProductForm, machine: Target) -> MatmulPlan:
         return _plan_of_dots(form, lanes, registers, threads, parallel)
     first, second, third = _caches(machine)
     tall = m >= 4 * _TALL and not form.one_tensor
-    copy_right = tall and (form.right_transposed or (n * size > _PAGE // 2 and k > 64))
+    far = n * size > _PAGE // 2 and k > 64
+    copy_right = not form.one_tensor and (form.right_transposed or (tall and far))
     rows, columns = _tile(m, n, lanes, registers, 8 if copy_right else 12)
     most = min(first // 2 // (rows * size), _ROW_BYTES // size)
     if tall and not copy_right:  # the part of the right factor stays in the second cache
@@ -95,7 +99,8 @@ def plan_matmul(form: ProductForm, machine: Target) -> MatmulPlan:
         else:
             row_part = _even(m, -(-m // threads), rows)
     row_bytes = size * (m if form.left_transposed else k)
-    strided = row_bytes % _PAGE == 0 or (form.left_transposed and row_bytes >= _PAGE)
+    clash = row_bytes % _PAGE == 0 and rows > _WAYS
+    strided = row_bytes >= _PAGE if form.left_transposed else clash
     return MatmulPlan(
         rows, columns, depth, row_part, column_part,
         copy_left=strided and n >= 4 * columns and not form.one_tensor and m > 1,
@@ -114,7 +119,7 @@ def _caches(machine: Target) -> tuple[int, int, int]:
 def _wants_dots(form: ProductForm, lanes: int) -> bool:
     """Whether vectors had better lie along the sum: there are fewer columns or rows than lanes."""
     if form.right_transposed:
-        return form.k >= lanes and (form.m < 8 or (form.m < 2 * lanes and form.k >= 16 * lanes))
+        return form.k >= lanes and (form.m < 8 or (form.m < 4 * _TALL and form.k >= 16 * lanes))
     few = 1 < form.n <= lanes * 3 // 4 and form.m >= lanes
     return few and not form.left_transposed and form.k >= 4 * lanes
 
