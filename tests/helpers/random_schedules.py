@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from helpers.random_intrinsics import random_intrinsics
 
-from tvmlab.schedule import Action, BlockRef, LoopRef, Schedule
+from tvmlab.schedule import PRIMITIVES, Action, BlockRef, LoopRef, RefusedError, Schedule
 
 
 def random_steps(
@@ -21,6 +22,9 @@ def random_steps(
     for _ in range(count * 3):
         if taken == count:
             break
+        if rng.integers(6) == 0 and _tensorize(schedule, rng):
+            taken += 1
+            continue
         action = _draw(schedule, rng, device)
         if action is None:
             continue
@@ -52,10 +56,26 @@ _RARE = (
 """Steps that few programs allow, drawn more often where they are allowed."""
 
 
+def _tensorize(schedule: Schedule, rng: np.random.Generator) -> bool:
+    """Take a loop of which one of our own intrinsics does the work, if there is one."""
+    loops = [ref for ref in references(schedule) if isinstance(ref, LoopRef)]
+    for number in rng.permutation(len(loops)):
+        loop = loops[int(number)]
+        for name in random_intrinsics().get(str(loop.extent), ()):
+            try:  # without a search for other ways, which a refusal by the schedule brings
+                PRIMITIVES["tensorize"].run(schedule.program, target=loop.var, intrin=name)
+            except RefusedError:
+                continue
+            if schedule.preview("tensorize", target=loop, intrin=name).verdict:
+                schedule.apply("tensorize", target=loop, intrin=name)
+                return True
+    return False
+
+
 def _draw(schedule: Schedule, rng: np.random.Generator, device: bool) -> Action | None:
     refs = references(schedule)
     offered = schedule.actions(refs[int(rng.integers(len(refs)))])
-    # Which intrinsics are declared depends on the tests that ran before: a draw must not.
+    # Which others are declared depends on the tests that ran before: a draw must not.
     actions = [a for a in offered if a.primitive != "tensorize"]
     wanted = [a for a in actions if a.primitive in _DEVICE and a.verdict]
     if device and wanted and rng.integers(4):

@@ -441,3 +441,29 @@ print("islpy" in sys.modules)
         env={"PYTHONPATH": ":".join(p for p in sys.path if p)},
     )  # fmt: skip
     assert result.stdout.strip() == "False"
+
+
+UNREAD_SUM = """
+def f(A: float32[4, 8], C: float32[4]):
+    T = alloc(float32[4])
+    for k in range(8):
+        for i in range(3):
+            for j in range(4):
+                with block("T", vj=spatial(4, j), vk=reduce(8, k)):
+                    with init():
+                        T[vj] = 0.0
+                    T[vj] = T[vj] + A[vj, vk]
+    for j in range(4):
+        with block("C", vj=spatial(4, j)):
+            C[vj] = A[vj, 0]
+"""
+
+
+def test_copies_of_a_sum_that_goes_on_outside_would_start_again() -> None:
+    sch = Schedule(parse(UNREAD_SUM))
+    k, i, _ = sch.loops("T")
+    assert sch.check("parallel", i).rule == "parallel.same-element"
+    sch.reorder(i, k)
+    sch.parallel(i)
+    lowered = lower(sch.program, Target.host()).program
+    interpret(lowered, [np.ones((4, 8), "float32"), np.zeros(4, "float32")])

@@ -10,11 +10,13 @@ from tvmlab.support import on_demand
 from .options import LowerOptions, VectorUnit
 
 if TYPE_CHECKING:
+    from .device_use import DeviceUse, device_uses
     from .pipeline import PIPELINE, Lowered, Pass, PassRecord, Setting, lower
     from .storage_use import StorageReport, StorageUse, storage_report
 
 __all__ = [
     "PIPELINE",
+    "DeviceUse",
     "LowerOptions",
     "Lowered",
     "Pass",
@@ -23,6 +25,7 @@ __all__ = [
     "StorageReport",
     "StorageUse",
     "VectorUnit",
+    "device_uses",
     "lower",
     "storage_report",
 ]
@@ -30,6 +33,7 @@ __all__ = [
 __getattr__ = on_demand(
     __name__,
     {
+        "device_use": ["DeviceUse", "device_uses"],
         "pipeline": ["PIPELINE", "Lowered", "Pass", "PassRecord", "Setting", "lower"],
         "storage_use": ["StorageReport", "StorageUse", "storage_report"],
     },

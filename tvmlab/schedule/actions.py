@@ -155,8 +155,17 @@ def _proposed(
 
 
 def _tensorize(program: Program, target: Var | BlockSymbol) -> Action:
-    """Tensorizing a loop or block by one of the declared intrinsics."""
-    return _with_choice(program, "tensorize", {"target": target}, "intrin", list(intrinsics()))
+    """Tensorizing a loop or block by one of the declared intrinsics, of which there may be many."""
+    names = list(intrinsics())
+    given = {"target": target}
+    quick = [attempt(program, "tensorize", {**given, "intrin": n}, fixes=False) for n in names]
+    choices = tuple(Choice(n, n, q.verdict) for n, q in zip(names, quick, strict=True))
+    best = next((c for c in choices if c.verdict), None)
+    args = {**given, "intrin": names[0] if best is None else best.value}
+    verdict = attempt(program, "tensorize", args).verdict if best is None else best.verdict
+    spec = PRIMITIVES["tensorize"]
+    return Action("tensorize", spec.title, spec.key, args, spec.params[1:], {"intrin": choices},
+                  verdict)  # fmt: skip
 
 
 def _simple(

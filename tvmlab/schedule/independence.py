@@ -119,7 +119,11 @@ class _Asked:
         # Also if nobody reads the result: copies would go on from values that they do not have.
         if loop.var in binding_vars(block, "reduce"):
             raise self._race(block, self._reduction_witness(block))
-        if self.private_copies and all(is_private(self.index, b, loop) for b in written):
+        # A sum that goes on in a loop further out would start again in copies of each iteration.
+        outside = {outer.var for outer in self.index.loops_around(loop)}
+        lasting = bool(outside & binding_vars(block, "reduce"))
+        private = all(is_private(self.index, b, loop) for b in written)
+        if self.private_copies and private and not lasting:
             return
         if loop.var not in binding_vars(block, "spatial"):
             raise refuse(

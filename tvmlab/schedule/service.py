@@ -41,11 +41,18 @@ class Attempt:
     subject: object = None
 
 
-def attempt(program: Program, primitive: str, args: Mapping[str, Any]) -> Attempt:
-    """Try a primitive; fixes of a refusal are kept only if they work on this program."""
+def attempt(
+    program: Program, primitive: str, args: Mapping[str, Any], *, fixes: bool = True
+) -> Attempt:
+    """Try a primitive; fixes of a refusal are kept only if they work on this program.
+
+    Without `fixes` none is looked for, as for one of many choices.
+    """
     try:
         return Attempt(ALLOWED, _run(program, primitive, args))
     except RefusedError as refusal:
+        if not fixes:
+            return Attempt(replace(refusal.verdict, fixes=()), None, refusal.subject)
         return _refused(program, primitive, args, refusal)
 
 

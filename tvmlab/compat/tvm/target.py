@@ -70,8 +70,18 @@ class Target(AbstractContextManager["Target"]):
 
     @property
     def max_num_threads(self) -> int:
-        """Threads of one group."""
-        return 1 if self.is_cpu else 1024
+        """Threads of one group, as the target says by -max_num_threads."""
+        return 1 if self.is_cpu else self._stated("max_num_threads", 1024)
+
+    @property
+    def max_shared_memory_per_block(self) -> int:
+        """Bytes that a group shares, as the target says by -max_shared_memory_per_block."""
+        return self._stated("max_shared_memory_per_block", 48 * 1024)
+
+    def _stated(self, name: str, usual: int) -> int:
+        words = [w.lstrip("-").replace("-", "_").partition("=") for w in self.text.split()[1:]]
+        found = next((value for key, _, value in words if key == name), "")
+        return int(found) if found.isdigit() else usual
 
     @property
     def thread_warp_size(self) -> int:

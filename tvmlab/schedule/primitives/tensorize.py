@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from weakref import WeakKeyDictionary
 
 from tvmlab.arith import Bounds
 from tvmlab.ir import Block, BlockSymbol, Program, Stmt, Var, const_int, to_text
 from tvmlab.schedule.division import Division, divide
-from tvmlab.schedule.index import index_of
+from tvmlab.schedule.index import ProgramIndex, index_of
 from tvmlab.schedule.matching import Mismatch, match_tile
 from tvmlab.schedule.placing import Part, placed_code, require_layout
 from tvmlab.schedule.regions import block_with_regions
@@ -46,23 +47,45 @@ def tensorize(program: Program, target: Var | BlockSymbol, intrin: str) -> Appli
                 call("symbol:add8", write(C[vi * 8:vi * 8 + 8]), read(A[vi * 8:vi * 8 + 8]), ...)
     """
     chosen = intrinsic_named(intrin)
-    index = index_of(program)
+    found = _tile_at(index_of(program), target)
+    made = _tensorized(found.block, found.form, chosen, target)
+    return Applied(replace_stmts(program, {found.old: made}), (made.symbol,))
+
+
+@dataclass(frozen=True, slots=True)
+class _Tile:
+    """What an intrinsic may stand for: the statement that goes, its block of tiles, one tile."""
+
+    old: Stmt
+    block: Block
+    form: TileForm
+
+
+_TILES: WeakKeyDictionary[ProgramIndex, dict[Var | BlockSymbol, _Tile]] = WeakKeyDictionary()
+"""Tiles that were looked at: menus ask for each of the intrinsics."""
+
+
+def _tile_at(index: ProgramIndex, target: Var | BlockSymbol) -> _Tile:
+    known = _TILES.setdefault(index, {})
+    if target not in known:
+        known[target] = _find_tile(index, target)
+    return known[target]
+
+
+def _find_tile(index: ProgramIndex, target: Var | BlockSymbol) -> _Tile:
     if isinstance(target, Var):
         loop = index.loops[target]
         division = divide(index, loop, "tensorize")
-        old, block, tile = loop, division.block(), _form_of(division, target)
-    else:
-        old = block = index.blocks[target]
-        tile = form_of_nest(block.body, block.init)
-        if tile is None:
-            raise refuse(
-                "tensorize.body",
-                f"cannot tensorize {block.name}: its body is not one nest of loops around one "
-                f"formula",
-                subject=target,
-            )
-    made = _tensorized(block, tile, chosen, target)
-    return Applied(replace_stmts(program, {old: made}), (made.symbol,))
+        return _Tile(loop, division.block(), _form_of(division, target))
+    block = index.blocks[target]
+    tile = form_of_nest(block.body, block.init)
+    if tile is None:
+        raise refuse(
+            "tensorize.body",
+            f"cannot tensorize {block.name}: its body is not one nest of loops around one formula",
+            subject=target,
+        )
+    return _Tile(block, block, tile)
 
 
 def _form_of(division: Division, loop: Var) -> TileForm:

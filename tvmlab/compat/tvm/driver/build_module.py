@@ -13,8 +13,9 @@ from tvmlab.driver import Loops, program_of
 from tvmlab.driver import build as build_executable
 from tvmlab.driver import lower as lower_program
 from tvmlab.ir import Buffer, Program
+from tvmlab.lower import device_uses
 from tvmlab.schedule import TeSchedule
-from tvmlab.support import items_of
+from tvmlab.support import UserError, items_of
 from tvmlab.te import Tensor
 
 __all__ = ["build", "lower", "schedule_to_module"]
@@ -69,6 +70,8 @@ def build(
     machine = Target.of(target)
     functions = _functions(inputs, args, name)
     if not machine.is_cpu:
+        for label, program in functions.items():
+            require_fitting(label, program, machine)
         return DeviceModule({n: _for_device(p, n) for n, p in functions.items()}, machine)
     return Module(
         {n: build_executable(p, machine.described) for n, p in functions.items()},
@@ -101,6 +104,25 @@ def _shown(inp: Any, args: Sequence[Any] | None, name: str) -> Program:
 
 def _tensors(args: Sequence[Any] | None) -> list[Any] | None:
     return None if args is None else list(args)
+
+
+def require_fitting(name: str, program: Program, target: Target) -> None:
+    """Refuse a program whose kernels ask for more than a device says that it has."""
+    for use in device_uses(lower_program(program, simple_mode=True).program):
+        if use.group_size > target.max_num_threads:
+            shape = " x ".join(f"{extent} ({tag})" for tag, extent in use.threads.items())
+            raise UserError(
+                f"cannot build {name} for {target}: a group would have {use.group_size} threads, "
+                f"{shape}, but the target's max_num_threads is {target.max_num_threads}",
+                hint="split the loops that are bound to threadIdx by smaller factors",
+            )
+        limit = target.max_shared_memory_per_block
+        if use.shared_bytes > limit:
+            raise UserError(
+                f"cannot build {name} for {target}: a group would share {use.shared_bytes} bytes, "
+                f"but the target's max_shared_memory_per_block is {limit}",
+                hint="compute what is shared further in, in smaller parts",
+            )
 
 
 def _for_device(program: Program, name: str) -> tuple[Program, str]:

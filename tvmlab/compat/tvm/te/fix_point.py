@@ -15,11 +15,11 @@ def ScanFixPointAnalysis(scan: ScanOp) -> dict[Axis, Const]:
     found: dict[Axis, Const] = {}
     for update in scan.update:
         op = update.op
-        reads = list(_states_read(scan, op, op.axis)) if isinstance(op, ComputeOp) else None
+        if not isinstance(op, ComputeOp):
+            continue
+        reads = list(_states_read(scan, op, op.axis))
         for place, axis in enumerate(op.axis[1:], start=1):
-            fixed = reads is not None and all(
-                len(indices) > place and indices[place] is axis for indices in reads
-            )
+            fixed = all(len(indices) > place and indices[place] is axis for indices in reads)
             found[axis] = const(int(fixed))
     return found
 
