@@ -89,10 +89,12 @@ def test_it_makes_a_loop_for_each_answer() -> None:
             for i in range(4):
                 for j in range(8):
                     with block("C", vi=spatial(4, i), vj=spatial(8, j)):
+                        annotate(partial_domain=True)
                         where(i < 3)
                         C[vi, vj] = A[vi, vj] * 2.0
                 for j_1 in range(8):
                     with block("C_else", vi=spatial(4, i), vj=spatial(8, j_1)):
+                        annotate(partial_domain=True)
                         where(i >= 3)
                         C[vi, vj] = select(vj < 2, 1.0, 0.0)
         """
@@ -171,7 +173,16 @@ def _nothing_to_merge() -> None:
     Schedule(choosing()).merge_conditions("C")
 
 
+def _moved_afterwards() -> None:
+    a = te.placeholder((4, 8), name="A")
+    b = te.compute((4, 8), lambda i, j: a[i, j] + 1.0, name="B")
+    sch = Schedule(te.compute((4, 8), lambda i, j: te.if_then_else(i < 3, b[i, j], 0.0), name="C"))
+    sch.hoist_condition(sch.loops("C")[1])
+    sch.reverse_compute_at("C", sch.loops("B")[0])
+
+
 REFUSALS = [
+    (_moved_afterwards, "reverse_compute_at.partial-domain", "as transform_block_layout and"),
     (_of_a_changing_loop, "hoist_condition.none", "that stays the same in i and the loops inside"),
     (_of_memory, "hoist_condition.none", "and reads no memory"),
     (_of_rounds, "hoist_condition.rounds", "it depends on the reduction loop k of C"),

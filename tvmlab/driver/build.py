@@ -17,7 +17,7 @@ from tvmlab.target import Target
 from tvmlab.te import Tensor, create_program
 
 from .executable import Executable, Translation
-from .loops import Loops
+from .loops import READABLE_BEFORE, Loops
 from .recall import recall, recall_key, remember
 
 if TYPE_CHECKING:
@@ -81,8 +81,10 @@ def lower(
     verify(program, error=UserError)
     if options is not None:
         require_option(options, LowerOptions, "options")
-    lowered = lower_program(program, Target.of(machine), options or LowerOptions())
-    return Loops.of(lowered) if simple_mode is True else lowered
+    chosen, described = options or LowerOptions(), Target.of(machine)
+    if simple_mode is True:
+        return Loops(lower_program(program, described, chosen, before=READABLE_BEFORE).program)
+    return lower_program(program, described, chosen)
 
 
 def _codes(link: Sequence[str | bytes | Path]) -> Sequence[str | bytes | Path]:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from tvmlab.ir import Program, Stmt, to_text
 
-if TYPE_CHECKING:
-    from tvmlab.lower import Lowered
+READABLE_BEFORE = "partition_loops"
+"""The pass that cuts loops into main part and ends: from there on programs are for machines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,11 +18,6 @@ class Loops:
     """
 
     program: Program
-
-    @staticmethod
-    def of(lowered: Lowered) -> Loops:
-        """The program before the pass that cuts loops into main part and ends."""
-        return Loops(next(r.before for r in lowered.record if r.name == "partition_loops"))
 
     @property
     def body(self) -> Stmt:

@@ -121,11 +121,17 @@ def walk(node: Node) -> Iterator[Node]:
     while stack:
         current = stack.pop()
         kind = type(current)
+        if kind is Const or kind is Var:
+            yield current
+            continue
         if kind in _COMPOUND:
             if id(current) in seen:
                 continue
             seen.add(id(current))
         yield current
+        if type(current) is Binary:
+            stack += (current.b, current.a)
+            continue
         for name in fields_of(kind, ()):
             value = getattr(current, name)
             if isinstance(value, tuple):
@@ -158,6 +164,10 @@ def post_order(e: Expr) -> Iterator[Expr]:
 
 def map_children(node: N, fn: Rewrite) -> N:
     """Apply `fn` to each direct child; the same object comes back if none changed."""
+    if type(node) is Binary:  # The most frequent kind by far, beside those without children.
+        a, b = fn(node.a), fn(node.b)
+        same = a is node.a and b is node.b
+        return node if same else cast(N, Binary(node.op, cast(Expr, a), cast(Expr, b)))
     changed: dict[str, Any] = {}
     for name in child_fields(node):
         old = getattr(node, name)
@@ -198,7 +208,10 @@ def transform(node: N, fn: Callable[[Any], Any]) -> N:
     done: dict[int, Any] = {}
 
     def visit(current: Any) -> Any:
-        if type(current) not in _COMPOUND:
+        kind = type(current)
+        if kind is Const or kind is Var:
+            return fn(current)
+        if kind not in _COMPOUND:
             return fn(map_children(current, visit))
         known = done.get(id(current))
         if known is None:

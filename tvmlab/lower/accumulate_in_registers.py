@@ -22,6 +22,7 @@ from tvmlab.ir import (
     Alloc,
     Barrier,
     Buffer,
+    Const,
     Expr,
     For,
     If,
@@ -98,6 +99,8 @@ class _Accumulator:
         self.stores += is_store
         self.loads += not is_store
         index = access.indices[0]
+        if self.refused:
+            return
         if not sure or not _is_steady(index, variables) or not _is_run(index):
             self.refused = True
             return
@@ -173,6 +176,8 @@ class _Scan:
 
     def visit(self, node: Node, variables: frozenset[Var], sure: bool) -> None:
         """Visit what is below a node; `sure` says that each round of the loop gets there."""
+        if isinstance(node, (Const, Var)):
+            return  # Half of all nodes.
         if isinstance(node, For):
             self.visit(node.extent, variables, sure)
             runs = node.kind == "serial" and (const_int(node.extent) or 0) > 0

@@ -242,7 +242,13 @@ PIPELINE: tuple[Pass, ...] = (
 
 
 @deep
-def lower(program: Program, target: Target, options: LowerOptions | None = None) -> Lowered:
+def lower(
+    program: Program,
+    target: Target,
+    options: LowerOptions | None = None,
+    *,
+    before: str | None = None,
+) -> Lowered:
     """Lower a scheduled program.
 
     The result has no blocks and no vectorized or unrolled loops; its buffers are flat, its vectors
@@ -256,6 +262,8 @@ def lower(program: Program, target: Target, options: LowerOptions | None = None)
         Tells the width of vectors.
     options
         Settings; by default those of `LowerOptions()`.
+    before
+        The name of a pass to stop before; by default all passes run.
 
     Raises
     ------
@@ -266,6 +274,8 @@ def lower(program: Program, target: Target, options: LowerOptions | None = None)
     setting = Setting(chosen, VectorUnit.of(target, chosen))
     record: list[PassRecord] = []
     for step in PIPELINE:
+        if step.name == before:
+            break
         begin = perf_counter()
         after = step.run(program, setting)
         seconds = perf_counter() - begin

@@ -149,8 +149,9 @@ def require_whole_domain(block: Block, loop: str, primitive: str) -> None:
     if note_of(block, PARTIAL) is not None:
         raise unsure(
             f"{primitive}.partial-domain",
-            f"cannot compute {block.name} at {loop}: transform_block_layout has left values of its "
-            f"variables out, and which of them a loop would run was not worked out; move it first",
+            f"cannot compute {block.name} at {loop}: it runs for some values of its variables "
+            f"alone, as transform_block_layout and hoist_condition make it, and which of them a "
+            f"loop would run was not worked out; move it first",
             subject=block.symbol,
         )
 

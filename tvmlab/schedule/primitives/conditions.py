@@ -35,7 +35,7 @@ from tvmlab.ir import (
 from tvmlab.schedule.index import ProgramIndex, index_of
 from tvmlab.schedule.kinds import single_store
 from tvmlab.schedule.legality import binding_vars, vars_of
-from tvmlab.schedule.notes import require_unheld
+from tvmlab.schedule.notes import PARTIAL, require_unheld, with_note
 from tvmlab.schedule.registry import Applied, ParamSpec, primitive
 from tvmlab.schedule.rewrite import fresh_copy, remake_block, replace_stmts
 from tvmlab.schedule.verdict import Fix, refuse
@@ -189,7 +189,7 @@ def _version(stmt: Stmt, condition: Expr, holds: bool, names: Namer | None) -> S
                 body,
                 init=init,
                 predicate=conjunction([asked, block.predicate]),
-                annotations=block.annotations,
+                annotations=with_note(block, PARTIAL, True).annotations,
             ),
             combiner=block.combiner,
         )
