@@ -208,10 +208,9 @@ def transform(node: N, fn: Callable[[Any], Any]) -> N:
     done: dict[int, Any] = {}
 
     def visit(current: Any) -> Any:
-        kind = type(current)
-        if kind is Const or kind is Var:
+        if isinstance(current, (Const, Var)):
             return fn(current)
-        if kind not in _COMPOUND:
+        if type(current) not in _COMPOUND:
             return fn(map_children(current, visit))
         known = done.get(id(current))
         if known is None:
