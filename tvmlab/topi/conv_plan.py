@@ -12,6 +12,15 @@ from .conv_anchor import Anchor
 _MOST_PIXELS = 14
 """Pixels of the register tile at most: more do not help, and are more code."""
 
+_FILTER_COST = 8
+"""Reading filters from the second-level cache takes as long as computing so many pixels."""
+
+_SPILL_COST = 0.05
+"""How much longer it takes for each quarter of that cache that the image takes beyond the first."""
+
+_MOST_IDLE = 1.2
+"""Threads may wait for others so much that sharing channels only takes this much longer."""
+
 _LEAST_PIXELS = 4
 """With fewer pixels, sums of more channels are needed, or each waits for the one before."""
 
@@ -120,23 +129,30 @@ def _height(anchor: Anchor) -> int:
 
 def _parts(anchor: Anchor, machine: Target, channels: int) -> tuple[int, bool]:
     """Rows of a part, and whether threads share rows rather than channels."""
-    letters = anchor.layout.letters
-    height = _height(anchor)
-    parts = -(-anchor.extent("C") // max(channels, 1))
-    second = next((c.size for c in machine.caches if c.level == 2), 512 << 10)
+    height, letters = _height(anchor), anchor.layout.letters
+    images = anchor.extent("N") if "N" in letters else 1
+    if anchor.kind != "full":
+        count = images * -(-anchor.extent("C") // max(channels, 1))
+        few = -(-count // machine.num_threads) * machine.num_threads > _MOST_IDLE * count
+        return (-(-height // machine.num_threads) if few else height), False
+    if height == 1:
+        return 1, False
+    pixels = anchor.extent("W")
     source = anchor.padded or anchor.op.input_tensors[0]
     image = source.dtype.itemsize
     for letter, size in zip(letters, source.shape, strict=False):
         image *= 1 if letter == "N" else const_int(size) or 1
-    threads = machine.num_threads
-    balanced = parts % threads == 0 or parts >= 4 * threads
-    if height == 1 or anchor.kind != "full" or (balanced and image <= second // 2):
-        return height, False
-    images = anchor.extent("N") if "N" in letters else 1
-    for count in range(1, height + 1):
-        rows = -(-height // count)
-        used = -(-height // rows) * images
-        fair = used % threads == 0 or used >= 8 * threads
-        if used >= threads and fair and image // count <= second // 4:
-            return rows, True
-    return 1, True
+    second = next((c.size for c in machine.caches if c.level == 2), 512 << 10)
+
+    def cost(rows: int, rows_first: bool) -> float:
+        """How much longer than at best it takes, as a factor."""
+        parts = -(-height // rows) if rows_first else -(-anchor.extent("C") // max(channels, 1))
+        rounds = -(-parts * images // machine.num_threads) * machine.num_threads
+        idle = rounds * rows / (height * images) if rows_first else rounds / (parts * images)
+        filters = 1 + _FILTER_COST / (rows * pixels)
+        beyond = image * rows / height / (second / 4) - 1
+        return idle * filters * (1 + _SPILL_COST * max(0.0, beyond))
+
+    sizes = sorted({-(-height // count) for count in range(1, height + 1)}, reverse=True)
+    best = min(sizes, key=lambda rows: cost(rows, True))
+    return (height, False) if cost(height, False) <= cost(best, True) else (best, True)

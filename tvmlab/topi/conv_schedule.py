@@ -113,8 +113,9 @@ def _tile(sch: Schedule, anchor: Anchor, plan: ConvPlan) -> _Tile:
     _write_out(sch, sch.loops(init)[len(outer) + len(between) :])
     # Vectors of every second pixel would be read lane by lane if some of them were margin.
     is_dense = letters[-1] in "cC" or anchor.op.attrs["step"] == 1
-    has_part = plan.rows_first or anchor.kind != "full"
-    return _Tile(sch.fuse(*outer[:2]), has_part, is_dense and len(taps) == len(sums))
+    single = anchor.kind != "full"
+    thread = sch.fuse(*(outer if single else outer[:2]))
+    return _Tile(thread, plan.rows_first or single, is_dense and len(taps) == len(sums))
 
 
 def _split_rows(
