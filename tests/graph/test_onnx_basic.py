@@ -59,10 +59,12 @@ def test_equals_the_reference() -> None:
     model = network()
     graph, lib, params = tl.compiler.build(model, "cpu", sizes={"n": 2})
     module = tl.runtime.create(graph, lib, "cpu")
-    module.set_input(**params)
+    for name, array in params.items():
+        module.set_input(name, array)
     x = np.random.default_rng(1).standard_normal((2, 3, 8, 8)).astype("f4")
     module.run(x=x)
-    wanted: Any = ReferenceEvaluator(model).run(None, {"x": x})
+    reference: Any = ReferenceEvaluator(model)
+    wanted = reference.run(None, {"x": x})
     np.testing.assert_allclose(module.get_output(0), wanted[0], rtol=1e-5, atol=1e-6)
 
 

@@ -13,6 +13,7 @@ import tempfile
 import zipfile
 from importlib import metadata
 from pathlib import Path
+from typing import Any, cast
 
 import numpy as np
 
@@ -53,7 +54,7 @@ def export(built: Built, path: str | Path) -> Path:
 
 def _write(built: Built, folder: Path) -> None:
     # Here, because the package is needed for saved modules alone.
-    from safetensors.numpy import save_file
+    from safetensors import numpy as files
 
     plan = built.graph
     (folder / GRAPH).write_text(json.dumps(plan.to_json()))
@@ -61,7 +62,7 @@ def _write(built: Built, folder: Path) -> None:
     link_shared(built.lib.objects, folder / KERNELS)
     arrays = {f"p{number}": _storable(np.ascontiguousarray(built.params[spec.name]))
               for number, spec in enumerate(plan.params)}  # fmt: skip
-    save_file(arrays, folder / PARAMS)
+    cast("Any", files).save_file(arrays, folder / PARAMS)
     write_manifest(folder, plan, _version())
 
 

@@ -174,7 +174,7 @@ class _Reader:
 
     def value(self) -> Attribute:
         if self.at < len(self.tokens) and self.tokens[self.at] == "[":
-            return tuple(self._scalar() for _ in self.items("[", "]"))  # type: ignore[return-value]
+            return tuple(self._scalar() for _ in self.items("[", "]"))
         return self._scalar()
 
     def _scalar(self) -> Any:

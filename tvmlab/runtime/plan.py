@@ -165,7 +165,7 @@ def _plan_of(data: dict[str, Any]) -> Plan:
 
 def _spec_of(data: Mapping[str, Any]) -> TensorSpec:
     shape = items_of(data["shape"])
-    sizes = tuple(int(s) for s in shape or ())
+    sizes = tuple(int(cast("Any", s)) for s in shape or ())
     if any(s < 0 for s in sizes):
         raise ValueError(f"a negative size of {data['name']}")
     return TensorSpec(str(data["name"]), DType.of(str(data["dtype"])), sizes)

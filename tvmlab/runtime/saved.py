@@ -20,7 +20,7 @@ import weakref
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -195,10 +195,10 @@ def read_params(path: Path) -> dict[str, NDArray[Any]]:
     """
     # Here, because the package is needed for saved modules alone.
     import safetensors
-    from safetensors.numpy import load_file
+    from safetensors import numpy as files
 
     try:
-        return dict(load_file(path))
+        return dict(cast("Any", files).load_file(path))
     except (safetensors.SafetensorError, ValueError, OSError) as error:
         raise ParseError(f"{path.name} is damaged: {error}") from None
 

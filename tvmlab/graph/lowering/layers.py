@@ -7,7 +7,7 @@ from typing import Any
 
 from tvmlab import te, topi
 from tvmlab.graph.operators import axis_of
-from tvmlab.ir import Expr, const
+from tvmlab.ir import Expr, const, const_int
 from tvmlab.support import FLOAT32, INT32, DType
 from tvmlab.te import Tensor
 
@@ -38,7 +38,7 @@ def _reduction(function: Callable[..., Tensor]) -> Callable[[Site, Tensor], Tens
 def _mean(a: Tensor, axes: list[int], keep: bool) -> Tensor:
     count = 1
     for d in axes:
-        count *= int(a.shape[d].value)  # pyright: ignore[reportAttributeAccessIssue]
+        count *= const_int(a.shape[d]) or 1
     if a.dtype.is_int:
         return topi.divide(topi.sum(a, axes, keep), const(count, a.dtype))
     return topi.multiply(topi.sum(a, axes, keep), 1.0 / count)
@@ -125,10 +125,10 @@ def _conv(site: Site, x: Tensor, w: Tensor, bias: Tensor | None = None) -> Tenso
 
 
 def _grouped_conv(site: Site, x: Tensor, w: Tensor, to: DType) -> Tensor:
-    attrs, kernel = site.attrs, [int(s.value) for s in w.shape[2:]]  # type: ignore[attr-defined]
+    attrs, kernel = site.attrs, [const_int(s) or 1 for s in w.shape[2:]]
     strides, dilations, groups = attrs.ints("strides"), attrs.ints("dilations"), attrs.int("groups")
     padded = padded_image(x, attrs.ints("pads"), 0)
-    inner = int(w.shape[1].value)  # type: ignore[attr-defined]
+    inner = const_int(w.shape[1]) or 1
     per = site.output.sizes[1] // groups
     rc = te.reduce_axis(inner, "rc")
     window = [te.reduce_axis(size, f"r{d}") for d, size in enumerate(kernel)]
@@ -158,10 +158,10 @@ def padded_image(x: Tensor, pads: Sequence[int], fill: Any, more: Sequence[int] 
 @lowering("conv_transpose")
 def _conv_transpose(site: Site, x: Tensor, w: Tensor, bias: Tensor | None = None) -> Tensor:
     """Each output sums over the inputs that reach it: those whose distance divides the stride."""
-    attrs, kernel = site.attrs, [int(s.value) for s in w.shape[2:]]  # type: ignore[attr-defined]
+    attrs, kernel = site.attrs, [const_int(s) or 1 for s in w.shape[2:]]
     strides, pads, dilations = (attrs.ints(n) for n in ("strides", "pads", "dilations"))
-    groups, per = attrs.int("groups"), int(w.shape[1].value)  # type: ignore[attr-defined]
-    inner = int(x.shape[1].value) // groups  # type: ignore[attr-defined]
+    groups, per = attrs.int("groups"), (const_int(w.shape[1]) or 1)
+    inner = (const_int(x.shape[1]) or 1) // groups
     rc, to = te.reduce_axis(inner, "rc"), accumulator(x.dtype)
     window = [te.reduce_axis(size, f"r{d}") for d, size in enumerate(kernel)]
 

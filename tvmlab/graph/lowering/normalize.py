@@ -8,7 +8,7 @@ from typing import Any
 
 from tvmlab import te, topi
 from tvmlab.graph.operators import axis_of, lrn_window
-from tvmlab.ir import Expr, const
+from tvmlab.ir import Expr, const, const_int
 from tvmlab.te import Tensor
 
 from .layers import accumulator, cast_to
@@ -81,12 +81,16 @@ def _rms_norm(site: Site, x: Tensor, scale: Tensor | None = None) -> Tensor:
     return _scaled(site, x, made, scale, None, _trailing)
 
 
+def _channel(_: Tensor, at: Sequence[Any]) -> tuple[Any, ...]:
+    return (at[1],)
+
+
 @lowering("instance_norm")
 def _instance_norm(site: Site, x: Tensor, scale: Tensor, bias: Tensor) -> Tensor:
     sizes = site.output.sizes
     wide = cast_to(x, accumulator(x.dtype))
     made = standardized(wide, list(range(2, len(sizes))), sizes, site.attrs.float("epsilon"))
-    return _scaled(site, x, made, scale, bias, lambda _, at: (at[1],))
+    return _scaled(site, x, made, scale, bias, _channel)
 
 
 @lowering("group_norm")
@@ -94,14 +98,17 @@ def _group_norm(site: Site, x: Tensor, scale: Tensor, bias: Tensor) -> Tensor:
     sizes, groups = site.output.sizes, site.attrs.int("groups")
     per, rank = sizes[1] // groups, len(sizes)
     shape = (sizes[0], groups, per, *sizes[2:])
-    wide = te.compute(shape, lambda n, g, c, *at: te.cast(x[(n, g * per + c, *at)],
-                                                          accumulator(x.dtype)),
-                      name="by_group", tag="injective")  # fmt: skip
+    to = accumulator(x.dtype)
+
+    def grouped(n: Any, g: Any, c: Any, *at: Any) -> Expr:
+        return te.cast(x[(n, g * per + c, *at)], to)
+
+    wide = te.compute(shape, grouped, name="by_group", tag="injective")  # fmt: skip
     made = standardized(wide, list(range(2, rank + 1)), shape, site.attrs.float("epsilon"))
 
     def value(n: Any, c: Any, *at: Any) -> Expr:
         def figure(t: Tensor) -> Expr:
-            return te.cast(t[c // (sizes[1] // int(t.shape[0].value))], made.dtype)  # type: ignore[attr-defined]
+            return te.cast(t[c // (sizes[1] // (const_int(t.shape[0]) or 1))], made.dtype)
 
         spread = made[(n, c // per, c % per, *at)]
         return te.cast(spread * figure(scale) + figure(bias), x.dtype)
@@ -119,8 +126,11 @@ def _lrn(site: Site, x: Tensor) -> Tensor:
     room = topi.pad(square, [0, before, *[0] * (rank - 2)], [0, after, *[0] * (rank - 2)],
                     name="pad_temp")  # fmt: skip
     k = te.reduce_axis(attrs.int("size"), "k")
-    total = te.compute(site.output.sizes, lambda n, c, *at: te.sum(room[(n, c + k, *at)], axis=k),
-                       name="lrn_sum", tag="comm_reduce")  # fmt: skip
+
+    def window(n: Any, c: Any, *at: Any) -> Expr:
+        return te.sum(room[(n, c + k, *at)], axis=k)
+
+    total = te.compute(site.output.sizes, window, name="lrn_sum", tag="comm_reduce")  # fmt: skip
     share = attrs.float("alpha") / attrs.int("size")
 
     def value(*at: Any) -> Expr:

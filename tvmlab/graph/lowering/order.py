@@ -52,10 +52,17 @@ def _arg(site: Site, x: Tensor) -> Tensor:
             places.insert(axis, k)
         return best((te.cast(k, INT64), x[tuple(places)]), axis=k)
 
-    found = te.compute(site.output.sizes, value, name=site.name)
-    pair: Any = found
-    return te.compute(site.output.sizes, lambda *at: pair[0][at], name=f"{site.name}_place",
-                      tag="elemwise")  # fmt: skip
+    pair: Any = te.compute(site.output.sizes, value, name=site.name)
+    return _places(site, pair[0])
+
+
+def _places(site: Site, places: Tensor) -> Tensor:
+    """The first of the two results of a search: they belong to one operation."""
+
+    def value(*at: Any) -> Expr:
+        return places[at]
+
+    return te.compute(site.output.sizes, value, name="place", tag="elemwise")
 
 
 @lowering("hardmax")
@@ -64,11 +71,11 @@ def _hardmax(site: Site, x: Tensor) -> Tensor:
     k = te.reduce_axis(x.shape[axis], "k")
     best = _best(largest=True, last=False)
     shape = tuple(1 if d == axis else s for d, s in enumerate(sizes))
-    pair: Any = te.compute(
-        shape,
-        lambda *at: best((te.cast(k, INT64), x[(*at[:axis], k, *at[axis + 1 :])]), axis=k),
-        name="hardmax_best",
-    )
+
+    def largest(*at: Any) -> Any:
+        return best((te.cast(k, INT64), x[(*at[:axis], k, *at[axis + 1 :])]), axis=k)
+
+    pair: Any = te.compute(shape, largest, name="hardmax_best")
 
     def value(*at: Any) -> Expr:
         place = pair[0][(*at[:axis], const(0), *at[axis + 1 :])]
@@ -105,8 +112,7 @@ def _max_pool_indices(site: Site, x: Tensor) -> Tensor:
         return best((te.cast(flat, INT64), padded[(n, c, *places)]), axis=window)
 
     pair: Any = te.compute(site.output.sizes, value, name="max_pool_indices")
-    return te.compute(site.output.sizes, lambda *at: pair[0][at], name="max_pool_place",
-                      tag="elemwise")  # fmt: skip
+    return _places(site, pair[0])
 
 
 _STEP: dict[str, Callable[[Any, Any], Any]] = {

@@ -24,12 +24,13 @@ def _einsum(site: Site, *tensors: Tensor) -> Tensor:
 
     def value(*at: Any) -> Expr:
         place: dict[str, Any] = {**dict(zip(out, at, strict=True)), **axes}
-        total: Any = None
+        total: Expr | None = None
         for tensor, term, shape in zip(tensors, letters, shapes, strict=True):
             index = tuple(const(0) if s == 1 and sizes[c] != 1 else place[c]
                           for c, s in zip(term, shape, strict=True))  # fmt: skip
             factor = te.cast(tensor[index], to)
             total = factor if total is None else total * factor
+        assert total is not None
         return te.sum(total, axis=list(axes.values())) if axes else total
 
     made = te.compute(site.output.sizes, value, name="einsum", tag="einsum")

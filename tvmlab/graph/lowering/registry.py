@@ -63,4 +63,4 @@ def lower_node(
     if rule is None:
         raise UnsupportedOp(f"the operator {node.op} of node {node.name} cannot be compiled")
     result: Any = rule(Site(attributes(node), types, made, node.op), *tensors)
-    return list(result) if isinstance(result, (tuple, list)) else [result]
+    return [result] if isinstance(result, Tensor) else list(result)

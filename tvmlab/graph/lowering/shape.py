@@ -117,10 +117,14 @@ def _pad(site: Site, a: Tensor) -> Tensor:
     pads, mode, sizes = site.attrs.ints("pads"), site.attrs.text("mode"), site.inputs[0].sizes
     rank = len(sizes)
     if mode != "constant":
-        return move(site.output.sizes, a, lambda *at: [
-            _mirrored(p - max(pads[d], 0), sizes[d], mode) - min(pads[d], 0)
-            for d, p in enumerate(at)
-        ], "pad")  # fmt: skip
+
+        def source(*at: Any) -> list[Any]:
+            return [
+                _mirrored(p - max(pads[d], 0), sizes[d], mode) - min(pads[d], 0)
+                for d, p in enumerate(at)
+            ]
+
+        return move(site.output.sizes, a, source, "pad")
     value = site.attrs.float("value")
     fill = const(value if a.dtype.is_float else int(value), a.dtype)
 
@@ -149,8 +153,11 @@ def _mirrored(place: Any, size: int, mode: str) -> Any:
 def _tile(site: Site, a: Tensor) -> Tensor:
     assert site.inputs[0] is not None
     sizes = site.inputs[0].sizes
-    return move(site.output.sizes, a, lambda *at: [p % s for p, s in zip(at, sizes, strict=True)],
-                "tile")  # fmt: skip
+
+    def places(*at: Any) -> list[Any]:
+        return [p % s for p, s in zip(at, sizes, strict=True)]
+
+    return move(site.output.sizes, a, places, "tile")
 
 
 @lowering("expand")

@@ -18,6 +18,7 @@ from tvmlab.graph.compiler import BuildOptions, build
 from tvmlab.graph.ir import Array, Graph
 from tvmlab.graph.types import GraphError
 from tvmlab.runtime import GraphModule, create
+from tvmlab.support import fields_of
 
 from .importer import from_onnx
 from .proto import tensor_array
@@ -42,9 +43,9 @@ class Prepared(BackendRep):
     def run(self, inputs: Any, **kwargs: Any) -> Any:
         """The outputs for a list of arrays, or a mapping of names to arrays."""
         del kwargs
-        given = dict(inputs) if isinstance(inputs, Mapping) else dict(
-            zip(self._inputs, inputs, strict=False))  # fmt: skip
-        arrays = {name: _array(a) for name, a in given.items()}
+        fields = fields_of(inputs)
+        given = dict(zip(self._inputs, inputs, strict=False)) if fields is None else fields
+        arrays: dict[str, Array] = {str(name): _array(a) for name, a in given.items()}
         module = self._module(arrays)
         wanted = [s.name for s in module.plan.inputs]
         module.run(**{name: arrays[name] for name in wanted})

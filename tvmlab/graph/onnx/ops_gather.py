@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tvmlab.graph.ir import Attribute
 from tvmlab.graph.operators import axis_of
 
 from .registry import Site, onnx_op
@@ -52,7 +53,7 @@ def _top_k(site: Site) -> list[str]:
     else:
         k = int(site.constant(1, "the number k").reshape(-1)[0])
     axis = axis_of(site.attr("axis", -1), site.rank)
-    attrs = {"axis": axis, "k": k, "largest": bool(site.attr("largest", 1))}
+    attrs: dict[str, Attribute] = {"axis": axis, "k": k, "largest": bool(site.attr("largest", 1))}
     return site.add_several("top_k", [site[0]], 2, attrs)
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
-
-import numpy as np
 
 from tvmlab.graph.dims import Dim, Sym
 
@@ -127,7 +126,7 @@ def _lp_pool(site: Site) -> str:
         kernel = site.attr("kernel_shape")
         mean = site.add("avg_pool", power, kernel=kernel, ceil=bool(site.attr("ceil_mode", 0)),
                         count_include_pad=True, **window(site, kernel))  # fmt: skip
-        total = site.add("multiply", mean, site.scalar(float(np.prod(kernel)), mean))
+        total = site.add("multiply", mean, site.scalar(math.prod(kernel), mean))
     return site.add("power", total, site.scalar(1 / p, total))
 
 

@@ -6,7 +6,7 @@ once.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -78,8 +78,14 @@ def _activations(
     count = len(defaults)
     own = list(names[direction * count : (direction + 1) * count]) or list(defaults)
     first = direction * count
-    pick = lambda v, n: v[first + n] if first + n < len(v) else None  # noqa: E731
-    return [_activation(site, name, pick(alphas, n), pick(betas, n)) for n, name in enumerate(own)]
+    return [
+        _activation(site, name, _at(alphas, first + n), _at(betas, first + n))
+        for n, name in enumerate(own)
+    ]
+
+
+def _at(values: Sequence[float], number: int) -> float | None:
+    return values[number] if number < len(values) else None
 
 
 Cell = Callable[[Any, str, list[str]], list[str]]

@@ -187,7 +187,7 @@ def _range(site: Site) -> str:
                           ((0, "the start"), (1, "the limit"), (2, "the step")))  # fmt: skip
     if step == 0 or abs((float(limit) - float(start)) / float(step)) > 1 << 24:
         raise site.error(f"a range from {start} to {limit} by {step} is too long")
-    return site.param(np.arange(start, limit, step, dtype=start.dtype))
+    return site.param(np.arange(start.item(), limit.item(), step.item(), dtype=start.dtype))
 
 
 @onnx_op("EyeLike")

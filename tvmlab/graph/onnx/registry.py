@@ -94,8 +94,8 @@ class Site:
             if default is None:
                 raise self.error(f"the attribute {name!r} is missing")
             return default
-        kinds = (int, float) if isinstance(default, float) else type(default)
-        if default is not None and not isinstance(value, kinds):
+        fits = isinstance(value, (int, float) if isinstance(default, float) else type(default))
+        if default is not None and not fits:
             raise self.error(f"the attribute {name!r} is {value!r}, of the wrong kind")
         return value
 

@@ -54,17 +54,29 @@ def broadcast_shapes(shapes: Sequence[Sequence[Dim]]) -> tuple[Dim, ...]:
 
 def one(function: Callable[[Array], Any]) -> Evaluate:
     """The reference of an operator of one input and no attributes."""
-    return lambda attrs, x: np.asarray(function(x))
+
+    def computed(_: Attrs, x: Array) -> Array:
+        return np.asarray(function(x))
+
+    return computed
 
 
 def with_attrs(function: Callable[[Attrs, Array], Any]) -> Evaluate:
     """The reference of an operator of one input."""
-    return lambda attrs, x: np.asarray(function(attrs, x))
+
+    def computed(attrs: Attrs, x: Array) -> Array:
+        return np.asarray(function(attrs, x))
+
+    return computed
 
 
 def two(function: Callable[[Array, Array], Any]) -> Evaluate:
     """The reference of an operator of two inputs and no attributes."""
-    return lambda attrs, x, y: np.asarray(function(x, y))
+
+    def computed(_: Attrs, x: Array, y: Array) -> Array:
+        return np.asarray(function(x, y))
+
+    return computed
 
 
 def _float_work(function: Callable[[Attrs, Array], Any]) -> Evaluate:
@@ -330,8 +342,9 @@ operator("where", _where_type, _where, inputs=3)
 
 def _hardmax(attrs: Attrs, x: Array) -> Array:
     axis = axis_of(attrs.int("axis"), x.ndim)
-    places = np.arange(x.shape[axis]).reshape([-1 if d == axis else 1 for d in range(x.ndim)])
-    return (np.argmax(x, axis, keepdims=True) == places).astype(x.dtype)
+    shape = tuple(-1 if d == axis else 1 for d in range(x.ndim))
+    places: Array = np.reshape(np.arange(x.shape[axis]), shape)
+    return np.equal(np.argmax(x, axis, keepdims=True), places).astype(x.dtype)
 
 
 def _softmax(attrs: Attrs, x: Array) -> Array:

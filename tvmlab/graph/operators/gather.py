@@ -147,8 +147,9 @@ def _one_hot(attrs: Attrs, indices: Array, values: Array) -> Array:
     depth, rank = attrs.int("depth"), indices.ndim + 1
     at = axis_of(attrs.int("axis"), rank)
     wanted = np.expand_dims(_positive(indices, depth), at)
-    places = np.arange(depth).reshape([-1 if d == at else 1 for d in range(rank)])
-    return np.where(wanted == places, values[1], values[0])
+    shape = tuple(-1 if d == at else 1 for d in range(rank))
+    places: Array = np.reshape(np.arange(depth), shape)
+    return np.where(np.equal(wanted, places), values[1], values[0])
 
 
 operator("one_hot", _one_hot_type, _one_hot, inputs=2, axis=Attr("int", -1), depth=Attr("int"))

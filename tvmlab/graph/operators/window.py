@@ -19,7 +19,7 @@ from tvmlab.support import INT32, INT64, OptionError, ShapeError
 
 from .registry import Array, Attr, Attrs, Call, need, operator, same_dtype
 
-_WINDOW = {"strides": Attr("ints"), "pads": Attr("ints"), "dilations": Attr("ints")}
+_WINDOW: dict[str, Any] = {"strides": Attr("ints"), "pads": Attr("ints"), "dilations": Attr("ints")}
 
 
 def checked_window(attrs: Attrs, kernel: Sequence[int]) -> None:
@@ -215,12 +215,13 @@ def _indices_type(call: Call) -> TensorType:
 def _max_pool_indices(attrs: Attrs, x: Array) -> Array:
     kernel = attrs.ints("kernel")
     windows, _ = _windows(x, attrs, kernel, -np.inf if x.dtype.kind == "f" else 0)
-    flat = np.arange(x.size).reshape(x.shape)
+    flat: Array = np.reshape(np.arange(x.size), x.shape)
     order = "F" if attrs.flag("column_major") else "C"
     if order == "F":
         spatial = math.prod(x.shape[2:])
-        inner = np.arange(spatial).reshape(x.shape[2:], order="F")
-        flat = np.arange(x.shape[0] * x.shape[1]).reshape(*x.shape[:2], *[1] * (x.ndim - 2))
+        inner: Array = np.reshape(np.arange(spatial), x.shape[2:], order="F")
+        shape = (*x.shape[:2], *[1] * (x.ndim - 2))
+        flat = np.reshape(np.arange(x.shape[0] * x.shape[1]), shape)
         flat = flat * spatial + inner
     places, _ = _windows(flat, attrs, kernel, 0)
     shape = windows.shape[: x.ndim]
@@ -258,7 +259,7 @@ def _places_of(ones: Array, attrs: Attrs, kernel: Sequence[int], places: Sequenc
     return found[(slice(None), slice(None), *(slice(0, p) for p in places))]
 
 
-_POOL = {**_WINDOW, "kernel": Attr("ints"), "ceil": Attr("flag", False)}
+_POOL: dict[str, Any] = {**_WINDOW, "kernel": Attr("ints"), "ceil": Attr("flag", False)}
 operator("max_pool", _pool_type, _max_pool, "reduction", **_POOL)
 operator(
     "max_pool_indices",

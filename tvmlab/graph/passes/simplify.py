@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -55,11 +56,11 @@ class Rewriter:
         self.builder.keep(node)
         self.makers.update(dict.fromkeys(node.made, node))
 
-    def add(self, op: str, *inputs: str, like: Node, **attrs: object) -> str:
+    def add(self, op: str, *inputs: str, like: Node, **attrs: Any) -> str:
         """A new node in place of an old one."""
         value = self.builder.add(
             op, *inputs, result=f"{like.made[0]}.{op}", node=like.name, **attrs
-        )  # type: ignore[arg-type]
+        )
         self.makers[value] = self.builder.nodes[-1]
         return value
 
