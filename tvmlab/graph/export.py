@@ -17,12 +17,12 @@ from typing import Any, cast
 
 import numpy as np
 
+from tvmlab.codegen.llvm import link_shared
 from tvmlab.runtime.saved import FILES, GRAPH, HEADER, KERNELS, MANIFEST, PARAMS, write_manifest
 from tvmlab.support import OptionError
 
 from .compiler import Built
 from .header import c_header
-from .library import link_shared
 
 
 def export(built: Built, path: str | Path) -> Path:
@@ -59,7 +59,7 @@ def _write(built: Built, folder: Path) -> None:
     plan = built.graph
     (folder / GRAPH).write_text(json.dumps(plan.to_json()))
     (folder / HEADER).write_text(c_header(plan))
-    link_shared(built.lib.objects, folder / KERNELS)
+    link_shared(folder / KERNELS, list(built.lib.objects.values()), {})
     arrays = {f"p{number}": _storable(np.ascontiguousarray(built.params[spec.name]))
               for number, spec in enumerate(plan.params)}  # fmt: skip
     cast("Any", files).save_file(arrays, folder / PARAMS)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias, Union
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from tvmlab.graph.passes import remove_dead
 from tvmlab.graph.types import GraphError, TensorType, type_of
 from tvmlab.support import DType, ShapeError, UserError
 
+from .ops_sequence import SEQUENCES
 from .proto import (
     GraphProto,
     ModelProto,
@@ -35,6 +36,9 @@ from .proto import (
 from .registry import CONVERTERS, Site
 from .support import check_support
 from .symbolic import is_known, sizes_of
+
+Held: TypeAlias = Union[str, Array, tuple[str, ...]]
+"""What a name of the model stands for: a value, sizes that are not all known, or a sequence."""
 
 _LARGEST_FOLDED = 64 << 20
 """Bytes of a constant that is computed now; larger ones are computed when the model runs."""
@@ -87,7 +91,7 @@ class _Importer:
         self.builder = GraphBuilder(name)
         self._folder = folder
         self._sizes = sizes
-        self._scopes: list[dict[str, str | Array]] = [{}]
+        self._scopes: list[dict[str, Held]] = [{}]
 
     # ------------------------------------------------------------- the whole graph
 
@@ -155,6 +159,8 @@ class _Importer:
         found = [self._lookup(i) if i else None for i in node.input]
         if any(isinstance(f, np.ndarray) for f in found) and self._sizes_node(node, found):
             return
+        if self._sequence_node(node, found):
+            return
         if node.op_type == "Shape" and self._shape_node(node, found[0] if found else None):
             return
         sizes = {n: f for n, f in enumerate(found) if isinstance(f, np.ndarray)
@@ -178,6 +184,15 @@ class _Importer:
                 self._define(name, value)
         if len(values) < len(node.output) and any(node.output[len(values) :]):
             raise site.error(f"output {len(values)} is not supported")
+
+    def _sequence_node(self, node: NodeProto, found: list[Any]) -> bool:
+        """Build what works on sequences; whether the node does that."""
+        rule = SEQUENCES.get(node.op_type)
+        if rule is None or (node.op_type == "Identity" and not isinstance(found[0], tuple)):
+            return False
+        site = Site(node, [f if isinstance(f, str) else "" for f in found], self)
+        self._define(node.output[0], rule(site, found))
+        return True
 
     def _sizes_node(self, node: NodeProto, found: list[Any]) -> bool:
         """Compute sizes from sizes; whether the node does that."""
@@ -213,7 +228,7 @@ class _Importer:
     def _known_names(self) -> set[str]:
         return {name for scope in self._scopes for name in scope}
 
-    def _lookup(self, name: str) -> str | Array:
+    def _lookup(self, name: str) -> Held:
         for scope in reversed(self._scopes):
             if name in scope:
                 return scope[name]
@@ -223,13 +238,15 @@ class _Importer:
         found = self._lookup(name)
         if isinstance(found, str):
             return found
+        if isinstance(found, tuple):
+            raise GraphError(f"{where} takes the sequence {name}, but works on tensors")
         shown = ", ".join(str(s) for s in found.reshape(-1))
         raise GraphError(
             f"{where} computes with the sizes [{shown}], which are not known",
             hint="give them: from_onnx(model, sizes={'name': 1})",
         )
 
-    def _define(self, name: str, value: str | Array) -> None:
+    def _define(self, name: str, value: Held) -> None:
         self._scopes[-1][name] = value
 
     def type_of(self, value: str) -> TensorType:
@@ -276,7 +293,7 @@ class _Importer:
         body, opset = function_body(site.node, domain, self.opset, types)
         outer, self.opset = self.opset, opset
         pairs = zip(body.input, site.inputs, strict=False)
-        scope: dict[str, str | Array] = {name: value for name, value in pairs if value}
+        scope: dict[str, Held] = {name: value for name, value in pairs if value}
         scopes, self._scopes = self._scopes, [scope]
         try:
             for node in body.node:
@@ -287,9 +304,17 @@ class _Importer:
         finally:
             self._scopes, self.opset = scopes, outer
 
-    def branch(self, site: Site, graph: Any) -> Sequence[str]:
-        """The outputs of a graph inside a node, built in place."""
-        self._scopes.append({})
+    def value_of(self, name: str) -> str:
+        """The value that stands for a name of the model."""
+        return self._value(name, "a node")
+
+    def nodes_so_far(self) -> Sequence[Node]:
+        """The nodes that are built already."""
+        return tuple(self.builder.nodes)
+
+    def branch(self, site: Site, graph: Any, inputs: Sequence[str]) -> Sequence[str]:
+        """The outputs of a graph inside a node, built in place on values of its inputs."""
+        self._scopes.append(dict(zip((i.name for i in graph.input), inputs, strict=False)))
         try:
             self._constants(graph)
             self._nodes(graph)

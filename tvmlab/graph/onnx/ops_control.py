@@ -1,8 +1,18 @@
-"""Converters of nodes that hold graphs: taken in place where it is known which part runs."""
+"""Converters of nodes that hold graphs: built in place, as often as they run.
+
+Which branch runs, and how often a loop does, must be known while the graph is built.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
 from .registry import Site, onnx_op
+
+_MOST_TURNS = 256
 
 
 @onnx_op("If")
@@ -10,4 +20,84 @@ def _if(site: Site) -> list[str]:
     """The branch of a condition that is known now."""
     condition = site.constant(0, "which branch is taken")
     branch = "then_branch" if bool(condition.reshape(-1)[0]) else "else_branch"
-    return list(site.around.branch(site, site.attr(branch)))
+    return list(site.around.branch(site, site.attr(branch), []))
+
+
+@onnx_op("Loop")
+def _loop(site: Site) -> list[str]:
+    """A loop whose number of turns is known now, or ends by a condition that is."""
+    body: Any = site.attr("body")
+    limit = int(site.constant(0, "how often the loop runs").reshape(())) if site.has(0) else None
+    alive = bool(site.constant(1, "whether the loop runs").reshape(())) if site.has(1) else True
+    state, rows = [site[n] for n in range(2, len(site.inputs))], list[list[str]]()
+    turn = 0
+    while alive and (limit is None or turn < limit):
+        if turn >= _MOST_TURNS:
+            raise site.error(f"the loop runs more than {_MOST_TURNS} times")
+        counter = site.param(np.array(turn, np.int64))
+        results = list(
+            site.around.branch(site, body, [counter, site.param(np.array(True)), *state])
+        )
+        condition = site.around.array_of(results[0])
+        if condition is None:
+            raise site.error("whether the loop goes on is computed when the model runs",
+                             hint="export the model with a fixed number of turns")  # fmt: skip
+        alive, turn = bool(condition.reshape(())), turn + 1
+        state = results[1 : 1 + len(state)]
+        rows.append(results[1 + len(state) :])
+    scans = [_stacked(site, [r[n] for r in rows], 0) for n in range(len(rows[0]) if rows else 0)]
+    return [*state, *scans]
+
+
+@onnx_op("Scan")
+def _scan(site: Site) -> list[str]:
+    """A body over the slices of some inputs, which it takes with a state."""
+    if site.opset < 9:
+        raise site.error("Scan of opset 8 is not supported", hint="convert the model to opset 9")
+    body: Any = site.attr("body")
+    count = int(site.attr("num_scan_inputs"))
+    first = len(site.inputs) - count
+    state = [site[n] for n in range(first)]
+    sources = [site[n] for n in range(first, len(site.inputs))]
+    axes = _axes(site, "scan_input_axes", sources)
+    backwards = site.attr("scan_input_directions", (0,) * count)
+    turns = int(site.around.type_of(sources[0]).sizes[axes[0]])
+    if turns > _MOST_TURNS:
+        raise site.error(f"the scan runs more than {_MOST_TURNS} times")
+    rows: list[list[str]] = []
+    for turn in range(turns):
+        slices = [
+            _slice(site, s, axis, turns - 1 - turn if back else turn)
+            for s, axis, back in zip(sources, axes, backwards, strict=True)
+        ]
+        results = list(site.around.branch(site, body, [*state, *slices]))
+        state = results[:first]
+        rows.append(results[first:])
+    made = len(rows[0])
+    directions = site.attr("scan_output_directions", (0,) * made)
+    places = site.attr("scan_output_axes", (0,) * made)
+    scans = [
+        _stacked(site, [r[n] for r in (rows[::-1] if directions[n] else rows)], places[n])
+        for n in range(made)
+    ]
+    return [*state, *scans]
+
+
+def _axes(site: Site, name: str, values: Sequence[str]) -> list[int]:
+    given = site.attr(name, (0,) * len(values))
+    ranks = [site.around.type_of(v).rank for v in values]
+    return [a + r if a < 0 else a for a, r in zip(given, ranks, strict=True)]
+
+
+def _slice(site: Site, value: str, axis: int, place: int) -> str:
+    cut = site.add("slice", value, starts=(place,), ends=(place + 1,), axes=(axis,), steps=(1,))
+    shape = list(site.shape_of(cut))
+    return site.reshape(cut, shape[:axis] + shape[axis + 1 :])
+
+
+def _stacked(site: Site, parts: Sequence[str], axis: int) -> str:
+    """Values side by side along a new dimension."""
+    shape = list(site.shape_of(parts[0]))
+    axis = axis + len(shape) + 1 if axis < 0 else axis
+    rows = [site.reshape(p, [*shape[:axis], 1, *shape[axis:]]) for p in parts]
+    return site.add("concat", *rows, axis=axis)

@@ -128,7 +128,7 @@ def _taps(site: Site, plan: _Axis) -> tuple[Array, Array]:
     a = site.attr("cubic_coeff_a", -0.75)
     weights = np.maximum(0, 1 - distance) if mode == "linear" else _cubic(distance, a)
     inside = (indices >= 0) & (indices < plan.old)
-    if site.attr("exclude_outside", 0) or spread > 1:
+    if site.attr("exclude_outside", 0):
         weights = np.where(inside, weights, 0)
     return np.clip(indices, 0, plan.old - 1), weights / weights.sum(1, keepdims=True)
 

@@ -12,7 +12,7 @@ from typing import Any, Protocol, TypeAlias, Union
 import numpy as np
 
 from tvmlab.graph.dims import Dim
-from tvmlab.graph.ir import Array, Attribute
+from tvmlab.graph.ir import Array, Attribute, Node
 from tvmlab.graph.types import GraphError, TensorType
 from tvmlab.support import DType
 
@@ -40,7 +40,9 @@ class Surroundings(Protocol):
     def add(self, op: str, inputs: Sequence[str], count: int, attrs: dict[str, Attribute],
             names: Sequence[str], node: str) -> list[str]: ...  # fmt: skip
     def param(self, array: Any, name: str) -> str: ...
-    def branch(self, site: Site, graph: Any) -> Sequence[str]: ...
+    def branch(self, site: Site, graph: Any, inputs: Sequence[str]) -> Sequence[str]: ...
+    def value_of(self, name: str) -> str: ...
+    def nodes_so_far(self) -> Sequence[Node]: ...
 
 
 class Site:

@@ -12,8 +12,6 @@ from .registry import CONVERTERS
 
 _DEEPEST = 24
 _HINTS = {
-    "Loop": "unroll the loop when the model is exported",
-    "Scan": "unroll the scan, or export the layer as LSTM or GRU",
     "NonZero": "use a mask: the size of its result depends on the data",
     "NonMaxSuppression": "leave the selection of boxes to the program around the model",
     "Unique": "the size of its result depends on the data",
