@@ -17,14 +17,14 @@ from tvmlab.runtime import GraphModule, load
 from tvmlab.support import OptionError, ParseError, RuntimeFailure
 
 X = np.random.default_rng(0).standard_normal((4, 8)).astype("f4")
+W = np.random.default_rng(1).standard_normal((8, 3)).astype("f4")
 
 
 @pytest.fixture(scope="module")
 def built() -> Built:
     g = GraphBuilder("small")
     x = g.input("x", TensorType.of("float32", (4, 8)))
-    w = g.param(np.random.default_rng(1).standard_normal((8, 3)).astype("f4"), "w")
-    g.output(g.add("relu", g.add("matmul", x, w), result="y"))
+    g.output(g.add("relu", g.add("matmul", x, g.param(W)), result="y"))
     return build(g.graph())
 
 
@@ -39,7 +39,7 @@ def result(module: GraphModule) -> np.ndarray:
 
 
 def test_folder_and_archive(built: Built, folder: Path, tmp_path: Path) -> None:
-    wanted = np.maximum(X @ built.params["w"], 0)
+    wanted = np.maximum(X @ W, 0)
     np.testing.assert_allclose(result(load(folder)), wanted, rtol=1e-5, atol=1e-6)
     archive = export(built, tmp_path / "module.zip")
     np.testing.assert_allclose(result(load(archive)), wanted, rtol=1e-5, atol=1e-6)
