@@ -6,6 +6,7 @@
 
 from . import compiler
 from .builder import GraphBuilder, bind
+from .compare import Difference, first_difference
 from .compiler import BuildOptions, Built, build
 from .evaluate import evaluate
 from .export import export
@@ -21,6 +22,7 @@ __all__ = [
     "OPERATORS",
     "BuildOptions",
     "Built",
+    "Difference",
     "Graph",
     "GraphBuilder",
     "GraphError",
@@ -31,6 +33,7 @@ __all__ = [
     "compiler",
     "evaluate",
     "export",
+    "first_difference",
     "parse",
     "to_text",
 ]

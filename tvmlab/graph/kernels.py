@@ -17,15 +17,19 @@ from tvmlab import te
 from tvmlab.driver import count_flops, lower
 from tvmlab.runtime import ObjectCache
 from tvmlab.schedule import Schedule
-from tvmlab.support import UserError, llvm_version
+from tvmlab.support import UserError, available_cpus, llvm_version
 from tvmlab.target import Target
 from tvmlab.te import Tensor
 
+from .compile_pool import compile_in_processes
 from .groups import body_of
 from .ir import Graph
 from .lowering import lower_node
 from .scheduling import schedule_group
 from .types import GraphError
+
+WORTH_PROCESSES = 6
+"""Kernels to compile: below, starting a process takes longer than they do."""
 
 _HEADER = struct.Struct("<8sq")
 _MAGIC = b"tvmgrp1\n"
@@ -133,10 +137,28 @@ def compile_all(
     cache: ObjectCache | None,
     progress: Progress | None = None,
 ) -> dict[str, CompiledKernel]:
-    """The machine code of several groups."""
+    """The machine code of several groups, by several processes where there is much to do."""
     done: dict[str, CompiledKernel] = {}
-    for number, request in enumerate(requests):
-        done[request.symbol] = compile_kernel(request, target, cache)
+
+    def finished(symbol: str, kernel: CompiledKernel) -> None:
+        done[symbol] = kernel
         if progress is not None:
-            progress(number + 1, len(requests), request.symbol)
+            progress(len(done), len(requests), symbol)
+
+    left: list[KernelRequest] = []
+    for request in requests:
+        found = None if cache is None else cached_kernel(request, target, cache)
+        if found is None:
+            left.append(request)
+        else:
+            finished(request.symbol, found)
+    if len(left) < WORTH_PROCESSES or available_cpus() < 2:
+        for request in left:
+            finished(request.symbol, compile_kernel(request, target, cache))
+    else:
+        folder = None if cache is None else cache.directory
+        for symbol, data, flops in compile_in_processes(
+            [(r.symbol, r.text) for r in left], target, folder
+        ):
+            finished(symbol, CompiledKernel(data, flops))
     return done
