@@ -11,6 +11,7 @@ from tvmlab.graph.compiler import BuildOptions, build_with_report
 from tvmlab.graph.passes import fold_constants, fold_norm, fold_pad, use_blocks
 from tvmlab.graph.passes.pack_dense import pack_dense
 from tvmlab.graph.passes.spread import spread
+from tvmlab.graph.passes.turn_factors import turn_factors
 from tvmlab.runtime import num_threads
 from tvmlab.target import Target
 
@@ -166,6 +167,19 @@ def test_transposed_convolutions_are_spread(
     assert "conv_transpose" not in _ops(after)
     _equal(before, after)
     _equal(before, fold_constants(use_blocks(after, 8)))
+
+
+def test_factors_are_turned_by_the_transpose_before() -> None:
+    g = GraphBuilder("net")
+    q, k = (g.input(n, TensorType.of("float32", (1, 6, 2, 8))) for n in "qk")
+    turned = [g.add("transpose", v, perm=(0, 2, 1, 3)) for v in (q, k)]
+    g.output(g.add("matmul", *turned, transpose_b=True))
+    before = g.graph()
+    after = turn_factors(before)
+    assert [dict(n.attrs) for n in after.nodes] == [
+        {"perm": (0, 2, 1, 3)}, {"perm": (0, 2, 3, 1)}, {}
+    ]  # fmt: skip
+    _equal(before, after)
 
 
 def test_known_matrices_are_packed() -> None:

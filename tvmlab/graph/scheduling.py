@@ -13,7 +13,7 @@ from tvmlab.te import ComputeOp, PlaceholderOp, Tensor, operations_of
 
 from .anchored import schedule_anchored
 
-_TINY = 1 << 13
+_TINY = 1 << 10
 """Iterations of all formulas together: below, no schedule gains what it costs to compile."""
 
 

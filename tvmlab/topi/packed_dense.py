@@ -100,6 +100,8 @@ def schedule_packed_dense(
     *rows, column, k = sch.loops(product)
     outer, row, inner, lanes, threads = _tile(sch, product, rows, column, Target.of(target))
     sch.reorder(outer, row, k, inner, lanes)
+    if _waits_for_memory(product, Target.of(target)):
+        sch.prefetch(product.op.input_tensors[1], k, _AHEAD)
     written = sch.reverse_compute_at(write, row)
     init = sch.decompose_reduction(product, k)
     for loops in ([inner, lanes], written, sch.loops(init)[2:]):
@@ -122,6 +124,24 @@ def _tile(
     outer, lanes = sch.split(column, [None, width])
     depth = const_int(product.op.input_tensors[1].shape[1]) or 1
     return outer, row, inner, lanes, count * columns * depth >= _WORTH_THREADS
+
+
+_AHEAD = 32
+"""Rows of a panel that are asked for before they are needed."""
+
+_SOME_ROWS = 48
+"""With more rows, each weight is used so often that reading it does not count."""
+
+
+def _waits_for_memory(product: Tensor, machine: Target) -> bool:
+    """Whether weights come from behind the second cache, and computing takes too long for the
+    processor to look ahead by itself.
+    """
+    weights = product.op.input_tensors[1]
+    rows = prod(const_int(s) or 1 for s in product.shape[:-1])
+    size = prod(const_int(s) or 1 for s in weights.shape) * weights.dtype.itemsize
+    second = next((c.size for c in machine.caches if c.level == 2), 512 << 10)
+    return size > 2 * second and _FEW_ROWS < rows <= _SOME_ROWS
 
 
 _WORTH_THREADS = 1 << 15

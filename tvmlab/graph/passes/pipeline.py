@@ -17,6 +17,7 @@ from .layout import use_blocks
 from .pack_dense import pack_dense
 from .simplify import simplify, split_to_slices
 from .spread import spread
+from .turn_factors import turn_factors
 
 Pass = Callable[[Graph], Graph]
 
@@ -49,6 +50,7 @@ def passes(target: Target) -> list[tuple[str, Pass]]:
         ("fold_norm", fold_norm),
         ("spread", spread),
         ("use_blocks", lambda graph: use_blocks(graph, block)),
+        ("turn_factors", turn_factors),
         ("pack_dense", lambda graph: pack_dense(graph, target)),
         # Weights that were packed by nodes are packed now.
         ("pack_weights", fold_constants),
