@@ -13,7 +13,7 @@ from .attach import attach_producers
 from .inline import inline_producers
 from .look import tried
 from .threads import divide_reduction, run_parallel, worth_threads
-from .vectors import fuse_neighbours, shape_block
+from .vectors import shape_block
 
 
 def schedule(
@@ -77,7 +77,6 @@ def _shared_loops(sch: Schedule, blocks: list[BlockRef]) -> list[LoopRef]:
 
 def _shape_single(sch: Schedule, block: BlockRef, machine: Target) -> None:
     many = worth_threads(sch, [block], machine)
-    fuse_neighbours(sch, block, sch.loops(block))
     partial = divide_reduction(sch, block, machine)
     if partial is None:
         outer = shape_block(sch, block, sch.loops(block), machine)

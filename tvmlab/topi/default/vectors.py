@@ -9,6 +9,7 @@ from tvmlab.schedule import BlockRef, LoopRef, Schedule
 from tvmlab.target import Target
 
 from .look import Access, access_steps, block_of, reduced_by, size_of, tried
+from .transposes import transpose_squares
 
 _VECTORS = 4
 """Vectors that are worked on at a time: enough to hide what an addition takes to be ready."""
@@ -56,6 +57,9 @@ def shape_block(
     list
         Those that are left outside of what has been shaped.
     """
+    transposed = transpose_squares(sch, block, loops, machine)
+    if transposed is not None:
+        return transposed
     loops = fuse_neighbours(sch, block, loops)
     along = _best_for_vectors(sch, block, loops)
     if along is None:

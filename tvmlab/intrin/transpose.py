@@ -1,0 +1,85 @@
+"""Transposing a small square in registers: rows are loaded, shuffled by halves, stored as columns.
+
+a0 a1        a0 b0
+b0 b1   ->   a1 b1        for two rows; with 2**s rows in s rounds, each over pairs of rows
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tvmlab import te
+from tvmlab.ir import Stmt
+from tvmlab.support import DType, OptionError
+from tvmlab.te import TensorIntrin, View
+
+
+def transpose_tile(dtype: DType | str, size: int) -> TensorIntrin:
+    """`columns[j, i] = rows[i, j]` for a square of `size` rows, which lie at any distance.
+
+    Raises
+    ------
+    OptionError
+        If the size is not a power of two.
+    """
+    if size < 2 or size & (size - 1):
+        raise OptionError(
+            f"a square of {size} rows cannot be transposed by halves",
+            hint="the size is a power of two, for example the lanes of a vector",
+        )
+    kind = DType.of(dtype)
+    name = f"transpose_{kind.bits}_{size}x{size}"
+    rows = te.placeholder((size, size), kind, name="rows")
+    columns = te.compute((size, size), lambda j, i: rows[i, j], name="columns")
+    source = te.decl_buffer(rows.shape, rows.dtype, "rows", strides=[None, 1])
+    target = te.decl_buffer(columns.shape, columns.dtype, "columns", strides=[None, 1])
+
+    def code(ins: Sequence[View], outs: Sequence[View]) -> Stmt:
+        (given,), (made,) = ins, outs
+        pointers = made.access_ptr("w"), given.access_ptr("r")
+        return te.call_extern("int32", name, *pointers, made.strides[0], given.strides[0])
+
+    binds = {rows: source, columns: target}
+    return te.decl_tensor_intrin(columns, code, name, binds=binds, llvm=_code(name, kind, size))
+
+
+def _code(name: str, dtype: DType, size: int) -> str:
+    element, align = f"i{dtype.bits}", dtype.itemsize
+    vector = f"<{size} x {element}>"
+    arguments = "ptr noalias %to, ptr noalias %from, i64 %apart, i64 %stride"
+    lines = [f"define void @{name}({arguments}) alwaysinline {{"]
+    for r in range(size):
+        lines += [
+            f"  %o{r} = mul i64 %stride, {r}",
+            f"  %p{r} = getelementptr inbounds {element}, ptr %from, i64 %o{r}",
+            f"  %v0_{r} = load {vector}, ptr %p{r}, align {align}",
+        ]
+    rounds = size.bit_length() - 1
+    for step in range(rounds):
+        lines += _round(step, size, vector)
+    for r in range(size):
+        lines += [
+            f"  %q{r}.o = mul i64 %apart, {r}",
+            f"  %q{r} = getelementptr inbounds {element}, ptr %to, i64 %q{r}.o",
+            f"  store {vector} %v{rounds}_{r}, ptr %q{r}, align {align}",
+        ]
+    return "\n".join([*lines, "  ret void", "}"]) + "\n"
+
+
+def _round(step: int, size: int, vector: str) -> list[str]:
+    """Rows a distance apart exchange blocks of that many elements."""
+    apart = size >> (step + 1)
+    lines: list[str] = []
+    for r in range(size):
+        first, second = r & ~apart, r | apart
+        shift = apart if r & apart else 0
+        order = [
+            lane + shift if not lane & apart else size + lane - apart + shift
+            for lane in range(size)
+        ]
+        mask = ", ".join(f"i32 {n}" for n in order)
+        lines.append(
+            f"  %v{step + 1}_{r} = shufflevector {vector} %v{step}_{first}, "
+            f"{vector} %v{step}_{second}, <{size} x i32> <{mask}>"
+        )
+    return lines

@@ -1,0 +1,89 @@
+"""Copies that read along one dimension of memory and write along another: square by square."""
+
+from __future__ import annotations
+
+from tvmlab.intrin import transpose_tile
+from tvmlab.ir import Load
+from tvmlab.schedule import BlockRef, LoopRef, Schedule
+from tvmlab.target import Target
+
+from .look import access_steps, block_of, tried
+
+_LEAST = 4
+"""Rows of the smallest square that is worth it."""
+
+_SQUARES = 4
+"""Squares side by side that are done one after the other, so that memory is read in longer runs."""
+
+
+def transpose_squares(
+    sch: Schedule, block: BlockRef, loops: list[LoopRef], machine: Target
+) -> list[LoopRef] | None:
+    """Shape a copy that transposes; None if the block is no such copy.
+
+    Returns
+    -------
+    list
+        The loops left outside of the squares.
+    """
+    found = _directions(sch, block, loops)
+    size = 0 if found is None else _size(sch, block, found, machine)
+    if found is None or not size:
+        return None
+    across, along = found
+    others = [loop for loop in loops if loop not in found]
+    parts = [_divided(sch, loop, size) for loop in (across, along)]
+    (across_outer, across_run, across_in), (along_outer, along_run, along_in) = parts
+    order = [*others, along_outer, across_outer, along_run, across_run, across_in, along_in]
+    kept = [loop for loop in order if loop is not None]
+    tried(lambda: sch.reorder(*kept))
+    tile = transpose_tile(_dtype(sch, block), size)
+    if tried(lambda: sch.tensorize(across_in, tile)) is None:
+        tried(lambda: sch.vectorize(along_in))
+    return [loop for loop in (*others, along_outer, across_outer) if loop is not None]
+
+
+def _directions(
+    sch: Schedule, block: BlockRef, loops: list[LoopRef]
+) -> tuple[LoopRef, LoopRef] | None:
+    """The loops along which a plain copy reads and writes neighbours, if these are two."""
+    body = block_of(sch, block).body
+    if not isinstance(getattr(body, "value", None), Load):
+        return None
+    steps = {access.written: access.steps for access in access_steps(sch, block)}
+    reads = next((loop for loop in loops if steps[False].get(loop.var) == 1), None)
+    writes = next((loop for loop in loops if steps[True].get(loop.var) == 1), None)
+    if reads is None or writes is None or reads == writes:
+        return None
+    return reads, writes
+
+
+def _dtype(sch: Schedule, block: BlockRef) -> str:
+    return str(block_of(sch, block).writes[0].buffer.dtype)
+
+
+def _size(sch: Schedule, block: BlockRef, found: tuple[LoopRef, LoopRef], machine: Target) -> int:
+    """Rows of a square that divides both loops: at most the lanes of a vector, and half of the
+    registers; 0 if only tiny ones do.
+    """
+    bits = block_of(sch, block).writes[0].buffer.dtype.bits
+    size = min(machine.lanes(bits), machine.num_registers // 2) if bits >= 8 else 0
+    while size >= _LEAST:
+        if all(loop.extent and loop.extent % size == 0 for loop in found):
+            return size
+        size //= 2
+    return 0
+
+
+def _divided(
+    sch: Schedule, loop: LoopRef, size: int
+) -> tuple[LoopRef | None, LoopRef | None, LoopRef]:
+    """Groups of squares, squares of a group, and the inside of a square."""
+    squares = (loop.extent or 0) // size
+    if squares % _SQUARES == 0 and squares > _SQUARES:
+        outer, run, inside = sch.split(loop, [None, _SQUARES, size])
+        return outer, run, inside
+    if squares == 1:
+        return None, None, loop
+    outer, inside = sch.split(loop, [None, size])
+    return outer, None, inside
