@@ -4,6 +4,16 @@
 """
 
 from . import tag
+from .arrange import (
+    concatenate,
+    flip,
+    repeat,
+    split,
+    squeeze,
+    stack,
+    strided_slice,
+    tile,
+)
 from .broadcast import (
     add,
     broadcast_to,
@@ -59,6 +69,8 @@ from .norms import group_norm, instance_norm, layer_norm, mean, rms_norm, varian
 from .packed_dense import pack_columns, packed_dense, panel_width, schedule_packed_dense
 from .pooling import global_pool, pool2d
 from .reduction import max, min, prod, sum
+from .resize import resize
+from .select import argmax, argmin, cumsum, gather, gather_nd, one_hot, take, where
 from .shape import expand_dims, flatten, pad, reshape, transpose
 from .transposed import (
     conv1d_transpose,
@@ -72,6 +84,8 @@ __all__ = [
     "Layout",
     "abs",
     "add",
+    "argmax",
+    "argmin",
     "batch_matmul",
     "batch_norm",
     "bias_add",
@@ -80,6 +94,7 @@ __all__ = [
     "ceil",
     "channel_block",
     "clip",
+    "concatenate",
     "conv1d",
     "conv1d_transpose",
     "conv2d",
@@ -89,6 +104,7 @@ __all__ = [
     "conv3d",
     "conv3d_transpose",
     "cos",
+    "cumsum",
     "dense",
     "depthwise_conv2d",
     "divide",
@@ -97,10 +113,13 @@ __all__ = [
     "exp",
     "expand_dims",
     "flatten",
+    "flip",
     "floor",
     "floor_divide",
     "full",
     "full_like",
+    "gather",
+    "gather_nd",
     "global_pool",
     "greater",
     "greater_equal",
@@ -126,6 +145,7 @@ __all__ = [
     "multiply",
     "negative",
     "not_equal",
+    "one_hot",
     "pack_array",
     "pack_columns",
     "pack_transposed",
@@ -137,7 +157,9 @@ __all__ = [
     "power",
     "prod",
     "relu",
+    "repeat",
     "reshape",
+    "resize",
     "rms_norm",
     "round",
     "rsqrt",
@@ -150,14 +172,21 @@ __all__ = [
     "sigmoid",
     "sin",
     "softmax",
+    "split",
     "sqrt",
+    "squeeze",
+    "stack",
+    "strided_slice",
     "subtract",
     "sum",
     "tag",
+    "take",
     "tan",
     "tanh",
+    "tile",
     "transpose",
     "trunc",
     "variance",
+    "where",
     "winograd_tile",
 ]
