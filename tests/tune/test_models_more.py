@@ -12,6 +12,7 @@ from tvmlab.support import OptionError
 from tvmlab.tune import (
     AnalyticModel,
     BoosterOptions,
+    CostModel,
     Ensemble,
     TaskScheduler,
     Tuner,
@@ -87,3 +88,20 @@ def test_a_default_schedule_is_measured_first() -> None:
     first = next(iter(tuner.run(1)))
     assert first.values == {}
     assert "parallel" in first.trace
+
+
+def test_a_model_learns_by_regression_too() -> None:
+    space = blocked_space(64)
+    rows = space.features(space.sample(80, np.random.default_rng(0)))
+    speed = np.exp(AnalyticModel().predict(rows))
+    speed[:4] = 0.0
+    model = CostModel(BoosterOptions(objective="regression"), hold_out=False)
+    model.fit(rows[:60], speed[:60])
+    scores = model.predict(rows)
+    assert scores is not None
+    assert scores[:4].max() < np.median(scores[4:60])
+    found = spearman(scores[60:], speed[60:])
+    assert found is not None
+    assert found > 0.5
+    with pytest.raises(OptionError, match="cannot learn by 'guess'"):
+        BoosterOptions(objective="guess")

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from helpers.tune_templates import Oracle, blocked_space
 
+from tvmlab.inspect import tuning_report
 from tvmlab.ir import structural_hash
 from tvmlab.schedule import Schedule
 from tvmlab.tune import Measurer, MeasureSettings, Tuner, TuningLog, best, lookup
@@ -88,3 +89,26 @@ def test_the_best_schedule_replays() -> None:
     assert tuner.best is not None
     again = Schedule.replay(space.program, tuner.best.trace)
     assert structural_hash(again.program) == tuner.best.program_hash
+
+
+def test_a_machine_that_becomes_slower_is_noticed(tmp_path: Path) -> None:
+    calls: list[str] = []
+
+    def slower_and_slower(text: str) -> float:
+        calls.append(text)
+        return 1e-6 * (1.0 + 0.05 * len(calls))
+
+    with TuningLog(tmp_path / "log") as log:
+        tuner = Tuner(
+            blocked_space(), log=log, runner=Oracle(slower_and_slower), search="random", watch=5
+        )
+        list(tuner.run(12))
+        assert tuner.drift is not None
+        assert tuner.drift > 0.2
+        assert len(log.trials(kind="reference")) == 2
+        assert tuner.measured == 12
+    assert "slower meanwhile" in dict(tuning_report(tuner).facts)["clock"]
+    steady = Tuner(blocked_space(), runner=Oracle(by_length), search="random", watch=3)
+    list(steady.run(12))
+    assert steady.drift == 0.0
+    assert "clock" not in dict(tuning_report(steady).facts)

@@ -11,6 +11,8 @@ from tvmlab.schedule import Schedule
 from tvmlab.support import TvmlabError
 from tvmlab.tune import RankReport, Trial, Tuner, rank_report
 
+_DRIFT = 0.1
+
 
 @dataclass(frozen=True, slots=True)
 class KnobImportance:
@@ -77,7 +79,7 @@ def tuning_report(tuner: Tuner) -> TuningReport:
         rank=rank,
         failures=failures,
         knobs=knobs,
-        facts=_facts(best, rank, failures, knobs),
+        facts=_facts(tuner, rank, failures, knobs),
         python=_python(tuner.best_schedule),
     )
 
@@ -113,12 +115,13 @@ def _curve(trials: list[Trial]) -> tuple[float, ...]:
 
 
 def _facts(
-    best: Trial | None,
+    tuner: Tuner,
     rank: RankReport,
     failures: tuple[tuple[str, int, str], ...],
     knobs: tuple[KnobImportance, ...],
 ) -> tuple[tuple[str, str], ...]:
     rows: list[tuple[str, str]] = []
+    best = tuner.best
     if best is not None and best.seconds is not None:
         rate = "" if best.gflops is None else f", {best.gflops:.1f} GFLOP/s"
         rows.append(("best", f"{best.seconds * 1e6:.1f} us{rate}"))
@@ -127,6 +130,9 @@ def _facts(
     if knobs:
         told = ", ".join(f"{k.knob} {k.share:.0%}" for k in knobs[:4])
         rows.append(("what matters", told))
+    if tuner.drift is not None and abs(tuner.drift) > _DRIFT:
+        way = "slower" if tuner.drift > 0 else "faster"
+        rows.append(("clock", f"the machine became {abs(tuner.drift):.0%} {way} meanwhile"))
     rows += [(status, f"{count} times; first: {error}") for status, count, error in failures]
     return tuple(rows)
 

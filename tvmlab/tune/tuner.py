@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import ExitStack, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,7 @@ from tvmlab.schedule import Schedule
 from tvmlab.support import OptionError, ScheduleError
 from tvmlab.target import machine_id
 
+from .candidate import Candidate, throughput_of
 from .features import extract_features
 from .log import Trial, TuningLog, target_key, workload_of
 from .measure import Measurer, MeasureRequest, MeasureResult, MeasureSettings, Runner
@@ -34,18 +35,6 @@ from .spaces import Points, Space
 _POLL_SECONDS = 0.1
 TUNING_SETTINGS = MeasureSettings(repeats=5, repeat_seconds=0.002, budget_seconds=0.1)
 """Quick ones: a search looks at many schedules, and the best are measured again."""
-
-
-@dataclass(slots=True)
-class _Candidate:
-    """A point, or a schedule that is none, on its way through the tuner."""
-
-    point: Points | None
-    schedule: Schedule | None
-    program_hash: str = ""
-    error: str = ""
-    predicted: float | None = None
-    features: NDArray[np.float32] | None = None
 
 
 @dataclass
@@ -79,6 +68,9 @@ class Tuner:
         Schedules of the same computation that are measured first, such as the default one.
     name
         Of this tuner, for the log.
+    watch
+        After so many trials the first good one is measured again, to see whether the machine has
+        changed its speed meanwhile; 0 never.
     """
 
     space: Space
@@ -94,8 +86,12 @@ class Tuner:
     settings: MeasureSettings = TUNING_SETTINGS
     starts: Sequence[Schedule] = ()
     name: str = ""
+    watch: int = 25
     trials: list[Trial] = field(init=False, default_factory=list[Trial])
     """All trials of this workload on this machine, those found in the log first."""
+    drift: float | None = field(init=False, default=None)
+    """How much slower (or faster, if below 0) the first schedule runs than at first: 0.1 is 10 %.
+    None until it has been measured again."""
 
     def __post_init__(self) -> None:
         self.workload = workload_of(self.space.program)
@@ -106,9 +102,12 @@ class Tuner:
             else self.search
         )
         self._learner = self.learner or Learner(CostModel(hold_out=False))
-        self._queue: deque[_Candidate] = deque()
+        self._queue: deque[Candidate] = deque()
         self._results: dict[str, Trial] = {}
         self.stop = threading.Event()
+        self._watched: Candidate | None = None
+        self._first_seconds = 0.0
+        self._since = 0
         self._prior = AnalyticModel(self.space.target)
         for schedule in self.starts:
             self._queue.append(self._start(schedule))
@@ -154,7 +153,7 @@ class Tuner:
         """
         with ExitStack() as stack:
             runner = self.runner or stack.enter_context(Measurer(2))
-            pending: dict[Future[MeasureResult], _Candidate] = {}
+            pending: dict[Future[MeasureResult], Candidate] = {}
             stack.callback(lambda: [runner.cancel(future) for future in pending])
             left = count
             while not self.stop.is_set():
@@ -172,8 +171,12 @@ class Tuner:
                 done, _ = wait(pending, _POLL_SECONDS, FIRST_COMPLETED)
                 for future in done:
                     candidate, result = pending.pop(future), future.result()
-                    if result.status != "cancelled":
+                    if candidate.reference:
+                        self._note_drift(candidate, result)
+                    elif result.status != "cancelled":
                         yield self._file(candidate, result)
+                        if (again := self._reference_if_due(candidate, result)) is not None:
+                            pending[runner.submit(self._request(again.schedule))] = again
 
     def _out_of_patience(self) -> bool:
         if self.patience is None:
@@ -185,7 +188,7 @@ class Tuner:
             top = max(top, value)
         return since >= self.patience
 
-    def _next(self, runner: Runner) -> _Candidate | None:
+    def _next(self, runner: Runner) -> Candidate | None:
         """The next point with a program that was not tried before, or one that is refused."""
         while not self.stop.is_set():
             if not self._queue and not self._refill(runner):
@@ -203,7 +206,7 @@ class Tuner:
             if known is None:
                 return candidate
             if candidate.point is not None:
-                self._search.tell(candidate.point[None], np.array([_throughput(known)]))
+                self._search.tell(candidate.point[None], np.array([throughput_of(known)]))
         return None
 
     def _refill(self, runner: Runner) -> bool:
@@ -219,7 +222,7 @@ class Tuner:
             predicted = model.predict_gflops(features, self.workload.key)
         for n, point in enumerate(points):
             guess = None if predicted is None else float(predicted[n])
-            self._queue.append(_Candidate(point, None, predicted=guess, features=features[n]))
+            self._queue.append(Candidate(point, None, predicted=guess, features=features[n]))
         return True
 
     def _score(self, points: Points) -> NDArray[np.float64]:
@@ -228,13 +231,14 @@ class Tuner:
         scores = self._learner.model.predict(features)
         return self._prior.predict(features) if scores is None else scores
 
-    def _start(self, schedule: Schedule) -> _Candidate:
+    def _start(self, schedule: Schedule) -> Candidate:
         """A schedule that was made elsewhere, as steps from this space's program."""
         own = Schedule.replay(self.space.program, schedule.trace)
         features = extract_features(own.program, self.space.target.num_threads)
-        return _Candidate(None, own, features=features)
+        return Candidate(None, own, features=features)
 
-    def _request(self, schedule: Schedule) -> MeasureRequest:
+    def _request(self, schedule: Schedule | None) -> MeasureRequest:
+        assert schedule is not None
         return MeasureRequest.of(
             schedule.program,
             self.space.target,
@@ -242,9 +246,32 @@ class Tuner:
             settings=self.settings,
         )
 
+    # --------------------------------------------------------------- the clock
+
+    def _reference_if_due(self, candidate: Candidate, result: MeasureResult) -> Candidate | None:
+        """What to measure again now, if it is time."""
+        self._since += 1
+        if self._watched is None:
+            if result.ok and self.watch:
+                self._watched = replace(candidate, reference=True)
+                self._first_seconds, self._since = result.median or 0.0, 0
+            return None
+        if self._since < self.watch:
+            return None
+        self._since = 0
+        return self._watched
+
+    def _note_drift(self, candidate: Candidate, result: MeasureResult) -> None:
+        """Keep a repeated measurement, and how it differs from the first."""
+        if result.median is None or not self._first_seconds:
+            return
+        self.drift = result.median / self._first_seconds - 1.0
+        if self.log is not None:
+            self.log.add(replace(self._trial(candidate, result), kind="reference"))
+
     # ----------------------------------------------------------------- filing
 
-    def _file(self, candidate: _Candidate, result: MeasureResult | None) -> Trial:
+    def _file(self, candidate: Candidate, result: MeasureResult | None) -> Trial:
         """Keep a trial, in the log first; teach the search and the model."""
         trial = self._trial(candidate, result)
         if self.log is not None:
@@ -252,7 +279,7 @@ class Tuner:
         self._take_in(trial, candidate.point, candidate.features)
         return trial
 
-    def _trial(self, candidate: _Candidate, result: MeasureResult | None) -> Trial:
+    def _trial(self, candidate: Candidate, result: MeasureResult | None) -> Trial:
         common: dict[str, Any] = {
             "workload": self.workload.key,
             "target": self.target,
@@ -281,9 +308,9 @@ class Tuner:
         if trial.program_hash:
             self._results[trial.program_hash] = trial
         if point is not None:
-            self._search.tell(point[None], np.array([_throughput(trial)]))
+            self._search.tell(point[None], np.array([throughput_of(trial)]))
         if features is not None:
-            self._learner.add(features, _throughput(trial), self.workload.key)
+            self._learner.add(features, throughput_of(trial), self.workload.key)
 
     def _resume(self, log: TuningLog) -> None:
         """Take in what the log has of this workload and, to learn from, of others."""
@@ -307,10 +334,3 @@ class Tuner:
             return self.space.point(trial.values)
         except OptionError:
             return None
-
-
-def _throughput(trial: Trial) -> float:
-    """More is better, 0 for a failure; of a computation without arithmetic, runs per second."""
-    if not trial.ok or not trial.seconds:
-        return 0.0
-    return trial.gflops or 1e-9 / trial.seconds

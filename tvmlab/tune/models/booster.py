@@ -10,8 +10,9 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from tvmlab.support import OptionError
+from tvmlab.support import OptionError, shown
 
+OBJECTIVES = ("rank", "regression")
 Matrix: TypeAlias = NDArray[np.float32]
 Numbers: TypeAlias = NDArray[np.float64]
 
@@ -22,12 +23,15 @@ class BoosterOptions:
 
     Parameters
     ----------
+    objective
+        "rank" learns which of two rows is better, "regression" how much better than the best.
     partners
         With how many others of its group each row is compared; all of them if there are no more.
     threads
         One by default: the data are small, and more threads wait for each other on a busy machine.
     """
 
+    objective: str = "rank"
     rounds: int = 80
     depth: int = 4
     rate: float = 0.1
@@ -38,6 +42,13 @@ class BoosterOptions:
     partners: int = 128
     seed: int = 0
     threads: int = 1
+
+    def __post_init__(self) -> None:
+        if self.objective not in OBJECTIVES:
+            raise OptionError(
+                f"a model cannot learn by {shown(self.objective)}",
+                hint=f"objectives are {' and '.join(OBJECTIVES)}",
+            )
 
 
 class Booster:
@@ -57,7 +68,6 @@ class Booster:
         pairs as in RankNet (Burges et al., 2005). XGBoost's own `rank:pairwise` draws too few pairs
         to learn from a hundred rows.
         """
-        pairs = _pairs(labels, groups, options)
         params = {
             "disable_default_eval_metric": True,
             "base_score": 0.0,
@@ -74,7 +84,10 @@ class Booster:
         }
         xgboost = _xgboost()
         data = xgboost.DMatrix(rows, label=labels.astype(np.float32), nthread=options.threads)
-        loss = _loss(pairs, len(rows))
+        if options.objective == "rank":
+            loss = _loss(_pairs(labels, groups, options), len(rows))
+        else:
+            loss = _squared(_shortfalls(labels, groups))
         handle = xgboost.train(params, data, num_boost_round=options.rounds, obj=loss)
         return Booster(handle, rows.shape[1])
 
@@ -152,6 +165,28 @@ def _loss(pairs: _Pairs, size: int) -> Callable[[Any, Any], tuple[Numbers, Numbe
         gradient = _per_row(pairs.worse, pull, size) - _per_row(pairs.better, pull, size)
         curvature = _per_row(pairs.worse, bend, size) + _per_row(pairs.better, bend, size)
         return gradient, np.maximum(curvature, 1e-6)
+
+    return derivatives
+
+
+def _shortfalls(labels: Numbers, groups: Sequence[int]) -> Numbers:
+    """How far each row falls short of the best of its group, as a logarithm; failures most."""
+    found: list[Numbers] = []
+    start = 0
+    for size in groups:
+        own = labels[start : start + size]
+        valid = own[own > 0]
+        low, high = (float(valid.min()), float(valid.max())) if len(valid) else (1.0, 1.0)
+        found.append(np.log2(np.where(own > 0, own, low / 2.0) / high))
+        start += size
+    return np.concatenate(found)
+
+
+def _squared(wanted: Numbers) -> Callable[[Any, Any], tuple[Numbers, Numbers]]:
+    """Gradient and curvature of half the squared error."""
+
+    def derivatives(scores: Any, _data: Any) -> tuple[Numbers, Numbers]:
+        return np.asarray(scores, np.float64) - wanted, np.ones_like(wanted)
 
     return derivatives
 

@@ -7,13 +7,11 @@ a point would be if its steps are allowed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
 
-from tvmlab.schedule import BlockRef, LoopRef, Schedule
 from tvmlab.tune.features.dense import Part
 from tvmlab.tune.features.nest import KINDS
 
@@ -30,57 +28,10 @@ from .outline_nest import (
     substituted,
 )
 from .outline_tree import NestTree, chain_of, nested, touches
+from .prefix import Prefix
 
 _UNSEEN = {"annotate", "annotate_block", "pragma", "storage_align", "prefetch", "unannotate"}
 """Steps that features do not see."""
-
-
-class Prefix:
-    """A state of a real schedule, with the states that steps lead to: each step is taken once.
-
-    Outlines of one space take the same few steps again and again before numbers come in.
-    """
-
-    def __init__(self, schedule: Schedule) -> None:
-        self.schedule = schedule
-        self._after: dict[Any, tuple[Prefix, Any]] = {}
-
-    def step(self, name: str, args: Sequence[Any], named: Mapping[str, Any]) -> tuple[Prefix, Any]:
-        """The state after a step, and what the step returned.
-
-        Raises
-        ------
-        ScheduleError
-            If the step is refused.
-        """
-        key = (name, _plain(args), tuple((k, _plain(v)) for k, v in sorted(named.items())))
-        if key not in self._after:
-            fresh = self.schedule.copy()
-            given = {k: _moved(v, fresh) for k, v in named.items()}
-            result = getattr(fresh, name)(*(_moved(a, fresh) for a in args), **given)
-            self._after[key] = (Prefix(fresh), result)
-        return self._after[key]
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, LoopRef):
-        return value.var
-    if isinstance(value, BlockRef):
-        return value.symbol
-    return (
-        tuple(map(_plain, cast("list[Any]", value))) if isinstance(value, (list, tuple)) else value
-    )
-
-
-def _moved(value: Any, schedule: Schedule) -> Any:
-    """A reference into another state of the schedule."""
-    if isinstance(value, LoopRef):
-        return LoopRef(schedule, value.var)
-    if isinstance(value, BlockRef):
-        return BlockRef(schedule, value.symbol)
-    if isinstance(value, (list, tuple)):
-        return [_moved(v, schedule) for v in cast("list[Any]", value)]
-    return value
 
 
 class LoopList(list[Loop]):

@@ -33,8 +33,9 @@ from tvmlab.tune.features import (
 )
 
 from .knobs import Knob, Value
-from .outline import Outline, Prefix
+from .outline import Outline
 from .outline_nest import NotOutlinedError
+from .prefix import Prefix
 from .reader import Chosen, Columns, Declaring, Knobs, Points
 
 Outputs: TypeAlias = Tensor | Sequence[Tensor] | Program

@@ -1,0 +1,43 @@
+"""A point on its way from a search to the log."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tvmlab.schedule import Schedule
+
+from .log import Trial
+from .spaces import Points
+
+
+@dataclass(slots=True)
+class Candidate:
+    """A point of a space, or a schedule that is none.
+
+    Attributes
+    ----------
+    error
+        Why its steps were refused.
+    predicted
+        What the model expected of it, in GFLOP/s.
+    reference
+        Whether it was measured before, and is only to tell whether the machine has changed.
+    """
+
+    point: Points | None
+    schedule: Schedule | None
+    program_hash: str = ""
+    error: str = ""
+    predicted: float | None = None
+    features: NDArray[np.float32] | None = None
+    reference: bool = False
+
+
+def throughput_of(trial: Trial) -> float:
+    """More is better, 0 for a failure; of a computation without arithmetic, runs per second."""
+    if not trial.ok or not trial.seconds:
+        return 0.0
+    return trial.gflops or 1e-9 / trial.seconds
