@@ -163,7 +163,8 @@ def _trilu(attrs: Attrs, x: Array) -> Array:
     k = attrs.int("k")
     rows, columns = np.indices(x.shape[-2:])
     kept = columns - rows >= k if attrs.flag("upper") else columns - rows <= k
-    return np.where(kept, x, np.zeros((), x.dtype))
+    made: Array = np.where(kept, x, np.zeros((), x.dtype))
+    return made
 
 
 def _trilu_type(call: Call) -> TensorType:

@@ -221,8 +221,8 @@ def _max_pool_indices(attrs: Attrs, x: Array) -> Array:
         spatial = math.prod(x.shape[2:])
         inner: Array = np.reshape(np.arange(spatial), x.shape[2:], order="F")
         shape = (*x.shape[:2], *[1] * (x.ndim - 2))
-        flat = np.reshape(np.arange(x.shape[0] * x.shape[1]), shape)
-        flat = flat * spatial + inner
+        images: Any = np.reshape(np.arange(x.shape[0] * x.shape[1]), shape)
+        flat = images * spatial + inner
     places, _ = _windows(flat, attrs, kernel, 0)
     shape = windows.shape[: x.ndim]
     best = windows.reshape(*shape, -1).argmax(-1)[..., None]
