@@ -23,5 +23,13 @@ await Promise.all([
     entryPoints: ['packages/widgets/src/index.ts'],
     outfile: '../tvmlab/static/explorer.js',
     alias: { '@tvmlab/views': './packages/views/src/index.ts' }
+  }),
+  build({
+    ...common,
+    format: 'iife',
+    minify: true,
+    entryPoints: ['packages/widgets/src/page.ts'],
+    outfile: '../tvmlab/static/page.js',
+    alias: { '@tvmlab/views': './packages/views/src/index.ts' }
   })
 ]);

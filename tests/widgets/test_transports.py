@@ -128,12 +128,13 @@ def test_the_target_is_registered() -> None:
 # ------------------------------------------------------------------ the widget
 
 anywidget = pytest.importorskip("anywidget")
+bundles = pytest.importorskip("tvmlab.widgets.bundles")
 widget_module = pytest.importorskip("tvmlab.widgets.widget")
 
 
 @pytest.fixture
 def shown(monkeypatch: pytest.MonkeyPatch) -> Any:
-    monkeypatch.setattr(widget_module, "bundle", lambda: "export default {}")
+    monkeypatch.setattr(widget_module, "bundle_text", lambda _name: "export default {}")
     sch = matmul_schedule(16, 16, 16)
     open_session(sch, runner=FakeRunner())
     widget = explore(sch)
@@ -185,12 +186,12 @@ def test_a_front_end_that_was_not_built_is_named(
         assert package == "tvmlab"
         return tmp_path
 
-    monkeypatch.setattr(widget_module.resources, "files", files)
+    monkeypatch.setattr(bundles.resources, "files", files)
     with pytest.raises(OptionError, match="has not been built"):
-        widget_module.bundle()
+        bundles.bundle_text("explorer.js")
     (tmp_path / "static").mkdir()
     (tmp_path / "static" / "explorer.js").write_text("export default {}")
-    assert widget_module.bundle() == "export default {}"
+    assert bundles.bundle_text("explorer.js") == "export default {}"
 
 
 def test_only_schedules_can_be_explored() -> None:

@@ -6,6 +6,7 @@ the notebook's picture of a schedule. So two views never disagree.
 
 from .access_order import access_order
 from .actions import ActionReport, Predict, action_reports, step_summary
+from .cache_simulator import CacheGeometry, LevelResult, Simulation, simulate
 from .code_links import (
     LinkedCode,
     linked_loops,
@@ -38,12 +39,15 @@ from .measurement import (
     gain_over,
     measurement_report,
 )
+from .memory_trace import TINY, MemoryReport, machine_caches, memory_report
 from .nest import Cost, NestReport, Row, nest_report
 from .offers import Offer, offers
 from .passes import PassReport, pass_reports
 from .plain import plain
 from .plot import PlotReport, Point, plot_report
+from .roofline import Ceiling, RooflineReport, RoofPoint, roofline_report
 from .slots import Move, Slot, SlotsReport, move_to, slots_report
+from .suggestions import Suggestion, SuggestionsReport, suggestions_report
 from .symbols import Symbol, SymbolIds
 from .text_view import history_text, nest_text, table
 from .tuning import KnobImportance, TuningReport, knob_importance, tuning_report
@@ -57,7 +61,10 @@ from .verdict import (
 )
 
 __all__ = [
+    "TINY",
     "ActionReport",
+    "CacheGeometry",
+    "Ceiling",
     "CompareReport",
     "Compared",
     "Cost",
@@ -72,11 +79,13 @@ __all__ = [
     "HistoryRow",
     "InnerLoopReport",
     "KnobImportance",
+    "LevelResult",
     "LineReport",
     "LinkedCode",
     "MachineReport",
     "Measured",
     "MeasurementReport",
+    "MemoryReport",
     "Move",
     "NestCost",
     "NestReport",
@@ -85,10 +94,15 @@ __all__ = [
     "PlotReport",
     "Point",
     "Predict",
+    "RoofPoint",
+    "RooflineReport",
     "Row",
+    "Simulation",
     "Slot",
     "SlotsReport",
     "StepGain",
+    "Suggestion",
+    "SuggestionsReport",
     "Symbol",
     "SymbolIds",
     "TuningReport",
@@ -113,8 +127,10 @@ __all__ = [
     "linked_lowered",
     "linked_machine",
     "linked_python",
+    "machine_caches",
     "machine_report",
     "measurement_report",
+    "memory_report",
     "move_to",
     "nest_cost",
     "nest_html",
@@ -128,9 +144,12 @@ __all__ = [
     "programs_without",
     "refusal_html",
     "refusal_lines",
+    "roofline_report",
+    "simulate",
     "slots_report",
     "step_label",
     "step_summary",
+    "suggestions_report",
     "table",
     "tuning_report",
     "verdict_html",

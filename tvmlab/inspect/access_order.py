@@ -65,7 +65,7 @@ def access_order(source: Schedule | Program, buffer: str, access: Access = "writ
     """
     program = source.program if isinstance(source, Schedule) else source
     log = _Log(_named(program, buffer), access)
-    log.stmt(program.body, _Moment({}, np.zeros((1, 0), np.int64)))
+    log.stmt(program.body, Moment({}, np.zeros((1, 0), np.int64)))
     return log.in_order()
 
 
@@ -81,7 +81,7 @@ def _named(program: Program, name: str) -> Buffer:
 
 
 @dataclass(frozen=True)
-class _Moment:
+class Moment:
     """All the times at which a statement runs: values of the variables, and when.
 
     A row of `time` is compared from the left: turns of loops and places in sequences, outermost
@@ -100,20 +100,20 @@ class _Moment:
                 hint="the order of accesses can be listed for programs of constant sizes",
             ) from None
 
-    def where(self, condition: Expr) -> _Moment:
+    def where(self, condition: Expr) -> Moment:
         if condition == TRUE:
             return self
         kept = np.flatnonzero(self.value(condition))
-        return _Moment({v: a[kept] for v, a in self.values.items()}, self.time[kept])
+        return Moment({v: a[kept] for v, a in self.values.items()}, self.time[kept])
 
-    def then(self, place: int) -> _Moment:
+    def then(self, place: int) -> Moment:
         """Something that happens at a place of a sequence."""
-        return _Moment(self.values, np.insert(self.time, self.time.shape[1], place, axis=1))
+        return Moment(self.values, np.insert(self.time, self.time.shape[1], place, axis=1))
 
-    def knowing(self, values: Mapping[Var, Array]) -> _Moment:
-        return _Moment({**self.values, **values}, self.time)
+    def knowing(self, values: Mapping[Var, Array]) -> Moment:
+        return Moment({**self.values, **values}, self.time)
 
-    def turns(self, loop: For) -> _Moment:
+    def turns(self, loop: For) -> Moment:
         """The iterations of a loop that runs at each of these times."""
         extent = const_int(loop.extent)
         if extent is None or extent * len(self.time) > MOST_ITERATIONS:
@@ -124,18 +124,13 @@ class _Moment:
         turn = np.tile(np.arange(extent), len(self.time))
         values = {v: np.repeat(a, extent) for v, a in self.values.items()}
         time = np.column_stack([np.repeat(self.time, extent, axis=0), turn])
-        return _Moment({**values, loop.var: turn}, time)
+        return Moment({**values, loop.var: turn}, time)
 
 
-class _Log:
-    """Collects the accesses of a buffer while walking the program once."""
+class WalkLog:
+    """Walks a program once and notes each access with the times at which it happens."""
 
-    def __init__(self, buffer: Buffer, access: Access) -> None:
-        self.buffer = buffer
-        self.access = access
-        self.found: list[tuple[Array, Array]] = []
-
-    def stmt(self, stmt: Stmt, now: _Moment) -> None:
+    def stmt(self, stmt: Stmt, now: Moment) -> None:
         match stmt:
             case Seq():
                 for place, child in enumerate(stmt.stmts):
@@ -161,7 +156,7 @@ class _Log:
             case _:
                 raise UserError(f"{type(stmt).__name__}: what outside code touches is not known")
 
-    def block(self, block: Block, now: _Moment) -> None:
+    def block(self, block: Block, now: Moment) -> None:
         inside = now.knowing(
             {it.var: now.value(b) for it, b in zip(block.iters, block.bindings, strict=True)}
         )
@@ -172,7 +167,7 @@ class _Log:
             self.stmt(block.init, first)
         self.stmt(block.body, inside.then(1))
 
-    def expr(self, e: Expr, now: _Moment) -> None:
+    def expr(self, e: Expr, now: Moment) -> None:
         if isinstance(e, Select):
             self.expr(e.cond, now)
             self.expr(e.then, now.where(e.cond))
@@ -187,7 +182,20 @@ class _Log:
         if isinstance(e, Load):
             self.note(e.buffer, "read", e.indices, now.then(len(e.indices)))
 
-    def note(self, buffer: Buffer, access: Access, indices: tuple[Expr, ...], now: _Moment) -> None:
+    def note(self, buffer: Buffer, access: Access, indices: tuple[Expr, ...], now: Moment) -> None:
+        """An access that happens at many moments."""
+        raise NotImplementedError
+
+
+class _Log(WalkLog):
+    """Collects the accesses of one buffer."""
+
+    def __init__(self, buffer: Buffer, access: Access) -> None:
+        self.buffer = buffer
+        self.access = access
+        self.found: list[tuple[Array, Array]] = []
+
+    def note(self, buffer: Buffer, access: Access, indices: tuple[Expr, ...], now: Moment) -> None:
         if buffer is self.buffer and access == self.access:
             places = [now.value(i) for i in indices]
             self.found.append((now.time, np.column_stack(places) if places else now.time[:, :0]))

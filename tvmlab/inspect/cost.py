@@ -94,6 +94,8 @@ class NestCost:
     lines: Mapping[Stmt, LineCost]
     boxes: Mapping[Stmt, Mapping[Buffer, Box]]
     levels: tuple[Level, ...]
+    traffic: Mapping[str, float]
+    """Bytes that come into each level over the whole run, by its name."""
 
     @property
     def total(self) -> LineCost:
@@ -164,6 +166,7 @@ class _Gatherer:
         self.target = target
         self.levels = levels_of(target)
         self.accesses: dict[Block, list[Access]] = {}
+        self.traffic: dict[str, float] = {level.name: 0.0 for level in self.levels}
 
     def cost(self, program: Program) -> NestCost | None:
         extents = _loop_extents(program.body)
@@ -190,7 +193,7 @@ class _Gatherer:
         touched: dict[Stmt, Mapping[Buffer, Box]] = {
             line.stmt: line.boxes for root in roots for line in _all_lines(root)
         }
-        return NestCost(result, touched, self.levels)
+        return NestCost(result, touched, self.levels, self.traffic)
 
     def _line(self, stmt: For | Block, executions: int, lanes: int, threads: int) -> _Line:
         if isinstance(stmt, Block):
@@ -253,6 +256,7 @@ class _Gatherer:
         # A vector instruction moves all its lanes at once; between caches, lines move anyway.
         rate = level.cycles_per_byte / (line.lanes if registers else 1)
         line.moved_own += moved * rate
+        self.traffic[level.name] += moved
 
     def _sum(self, line: _Line, result: dict[Stmt, LineCost]) -> LineCost:
         inside = [self._sum(child, result) for child in line.children]

@@ -144,6 +144,11 @@ def _measure_gains(session: Session, fields: Fields) -> None:
     session.measuring.measure_gains()
 
 
+def _measure_machine(session: Session, fields: Fields) -> None:
+    del fields
+    session.measuring.measure_machine()
+
+
 def _auto(session: Session, fields: Fields) -> None:
     wanted = fields.get("on")
     if not isinstance(wanted, bool):
@@ -176,6 +181,7 @@ _HANDLERS: dict[str, Callable[[Session, Fields], Any]] = {
     "pick": _pick,
     "measure": _measure,
     "measure_gains": _measure_gains,
+    "measure_machine": _measure_machine,
     "auto": _auto,
     "explore": _explore,
     "cancel": _cancel,

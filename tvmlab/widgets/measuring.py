@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Protocol
 
+from tvmlab.bench.peaks import machine_peaks
 from tvmlab.inspect import programs_without, step_label
 from tvmlab.ir import Program, structural_hash
 from tvmlab.schedule import HistoryNode, Schedule
@@ -115,6 +116,20 @@ class Measuring:
                 if owner.ledger.measured(work.program_hash) is None:
                     owner.desk.put(lambda cancelled, work=work: self._time(work, cancelled))
             owner.refresh()
+
+    def measure_machine(self) -> None:
+        """Measure the ceilings of this machine, unless that was done before."""
+        owner = self._owner
+
+        def work(cancelled: threading.Event) -> None:
+            if not cancelled.is_set():
+                machine_peaks()
+            with owner.lock:
+                owner.show_job(None)
+
+        with owner.lock:
+            owner.desk.put(work)
+            owner.show_job(JobReport("machine", "measuring the machine", 0, 1))
 
     def _measure(self, node: HistoryNode, cancelled: threading.Event) -> None:
         owner = self._owner

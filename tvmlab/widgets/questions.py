@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, get_args
 
+from tvmlab.bench.peaks import read_peaks
 from tvmlab.driver import SourceKind
 from tvmlab.inspect import (
+    TINY,
+    Ceiling,
     LinkedCode,
     action_reports,
     compare_report,
@@ -16,14 +19,20 @@ from tvmlab.inspect import (
     linked_lowered,
     linked_machine,
     linked_python,
+    machine_caches,
+    memory_report,
     pass_reports,
+    roofline_report,
     slots_report,
     step_summary,
+    suggestions_report,
 )
 from tvmlab.ir import Program, structural_hash
 from tvmlab.support import UserError
 
 from .asking import Fields, checked, node_of, step_of, text_of
+from .page import page_text
+from .registry import sessions
 from .session import Session
 from .session_file import ENDING, session_text
 
@@ -105,12 +114,69 @@ def _gains(session: Session, fields: Fields) -> Any:
     return gains_report(session.schedule.history, nodes, measured)
 
 
+def _memory(session: Session, fields: Fields) -> Any:
+    caches = text_of(fields, "caches")
+    if caches == "tiny":
+        return memory_report(session.schedule.program, TINY, "a tiny teaching cache")
+    if caches != "machine":
+        raise UserError(f"there are no caches {caches!r}; there are tiny and machine")
+    return memory_report(
+        session.schedule.program,
+        machine_caches(session.target),
+        "the caches of this machine, each taken to have 8 lines a set",
+    )
+
+
+def _roofline(session: Session, fields: Fields) -> Any:
+    del fields
+    peaks = read_peaks()
+    threads = max(peaks.gflops) if peaks is not None else 1
+    compute = (
+        ()
+        if peaks is None
+        else [
+            Ceiling(f"multiply-adds, {n} {'thread' if n == 1 else 'threads'}", rate)
+            for n, rate in sorted(peaks.gflops.items(), reverse=True)
+        ]
+    )
+    memory = (
+        ()
+        if peaks is None
+        else [Ceiling(b.level, b.read) for b in peaks.bandwidths if b.threads == threads]
+    )
+    return roofline_report(
+        session.schedule.history,
+        session.writer.measured_nodes(session.ledger),
+        session.ledger.flops,
+        session.target,
+        machine="" if peaks is None else peaks.machine,
+        compute=compute,
+        memory=memory,
+    )
+
+
+def _suggest(session: Session, fields: Fields) -> Any:
+    del fields
+    residuals = [(p.predicted, p.measured) for p in session.ledger.points]
+    return suggestions_report(
+        session.schedule, session.ids, session.target, session.guesses.predict, residuals
+    )
+
+
 def _file(session: Session, fields: Fields) -> Any:
     kind = text_of(fields, "kind")
     if kind == "session":
         name = f"{session.name}{ENDING}"
         return {"name": name, "media": "application/json", "text": session_text(session)}
-    raise UserError(f"there is no file of kind {kind!r}; there is session")
+    if kind == "html":
+        return {"name": f"{session.name}.html", "media": "text/html", "text": page_text(session)}
+    raise UserError(f"there is no file of kind {kind!r}; there are session and html")
+
+
+def _sessions(session: Session, fields: Fields) -> Any:
+    del session, fields
+    names = [{"id": s.id, "name": s.name, "steps": len(s.schedule.trace)} for s in sessions()]
+    return {"sessions": names}
 
 
 def _state(session: Session, fields: Fields) -> Any:
@@ -126,6 +192,10 @@ QUESTIONS: dict[str, Callable[[Session, Fields], Any]] = {
     "passes": _passes,
     "compare": _compare,
     "gains": _gains,
+    "memory": _memory,
+    "roofline": _roofline,
+    "suggest": _suggest,
     "file": _file,
+    "sessions": _sessions,
     "state": _state,
 }

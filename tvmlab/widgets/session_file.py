@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -17,11 +18,14 @@ from tvmlab.support import ParseError, UserError, fields_of, items_of
 from tvmlab.tune import MeasureResult, machine_id
 
 from .ledger import PlottedSchedule
+from .recording import recording
 from .session import Session
 
 FORMAT = "tvmlab-session"
 VERSION = 1
 ENDING = ".tvmlab.json"
+
+_IN_PAGE = re.compile(r'<script type="application/json" id="tvmlab-recording">(.*?)</script>', re.S)
 
 
 def session_text(session: Session) -> str:
@@ -38,6 +42,7 @@ def session_text(session: Session) -> str:
         ],
         "points": [_point(p) for p in ledger.points],
         "seen": sorted(ledger.seen),
+        "preview": recording(session, whole=False),
     }
     return json.dumps(data)
 
@@ -69,7 +74,7 @@ def load_session(path: str | os.PathLike[str], **options: Any) -> Session:
         text = Path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"the session {os.fspath(path)} cannot be read: {error}") from error
-    return read_session(text, **options)
+    return read_session(file_in_page(text) if text.startswith("<!doctype") else text, **options)
 
 
 def read_session(text: str, **options: Any) -> Session:
@@ -143,3 +148,22 @@ def _read_point(data: object, nodes: dict[int, int]) -> PlottedSchedule | None:
         )
     except (KeyError, TypeError, ValueError) as error:
         raise ParseError(f"a point of the session's plot cannot be read: {error}") from error
+
+
+def file_in_page(text: str) -> str:
+    """The session's file that a page carries.
+
+    Raises
+    ------
+    ParseError
+        If the page carries none.
+    """
+    found = _IN_PAGE.search(text)
+    try:
+        fields = fields_of(json.loads(found[1])) if found else None
+    except (ValueError, RecursionError) as error:
+        raise ParseError(f"the recording in this page is damaged: {error}") from error
+    file = None if fields is None else fields.get("file")
+    if not isinstance(file, str):
+        raise ParseError("this page carries no session of tvmlab")
+    return file

@@ -2,34 +2,18 @@
 
 from __future__ import annotations
 
-from importlib import resources
 from typing import Any
 
 import anywidget
 import traitlets
 
-from tvmlab.support import OptionError
+from tvmlab.inspect import nest_html
 
 from .asking import fields_of
+from .bundles import bundle_text
 from .commands import answer
+from .recording import MIME, recording
 from .session import Message, Session
-
-
-def bundle() -> str:
-    """The built front end, which is part of an installed tvmlab.
-
-    Raises
-    ------
-    OptionError
-        If it has not been built in this source checkout.
-    """
-    path = resources.files("tvmlab") / "static" / "explorer.js"
-    if not path.is_file():
-        raise OptionError(
-            "the explorer's front end has not been built in this checkout",
-            hint="run: pip install -e . (or: npm run build in extensions/)",
-        )
-    return path.read_text(encoding="utf-8")
 
 
 class ExplorerWidget(anywidget.AnyWidget):
@@ -42,7 +26,7 @@ class ExplorerWidget(anywidget.AnyWidget):
 
     def __init__(self, session: Session) -> None:
         self.session = session
-        anywidget.AnyWidget.__init__(self, state=session.state, _esm=bundle())
+        anywidget.AnyWidget.__init__(self, state=session.state, _esm=bundle_text("explorer.js"))
         self._stop = session.subscribe(self._changed)
         self.on_msg(self._received)  # pyright: ignore[reportUnknownMemberType]
 
@@ -50,6 +34,15 @@ class ExplorerWidget(anywidget.AnyWidget):
         """Take the widget off its session; the session lives on."""
         self._stop()
         super().close()
+
+    def _repr_mimebundle_(self, **options: Any) -> tuple[dict[str, Any], dict[str, Any]] | None:
+        """The live view; and for who opens the notebook without a kernel, what it showed."""
+        shown: Any = super()._repr_mimebundle_(**options)  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+        if shown is None:
+            return None
+        data, metadata = shown
+        kept = {MIME: recording(self.session, whole=False)}
+        return {**data, **kept, "text/html": nest_html(self.session.schedule)}, metadata
 
     def _changed(self, message: Message) -> None:
         del message  # the trait carries the state as a whole, and its revision

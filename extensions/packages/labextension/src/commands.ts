@@ -61,10 +61,20 @@ export function addCommands(context: ICommandContext): void {
     describedBy: {
       args: {
         type: 'object',
-        properties: { isLauncher: { type: 'boolean' }, cwd: { type: 'string' } }
+        properties: {
+          isLauncher: { type: 'boolean' },
+          cwd: { type: 'string' },
+          session: { type: 'string' }
+        }
       }
     },
-    execute: args => newNotebook(app, typeof args['cwd'] === 'string' ? args['cwd'] : '')
+    execute: args => {
+      const session = typeof args['session'] === 'string' ? args['session'] : null;
+      const cwd = typeof args['cwd'] === 'string' ? args['cwd'] : '';
+      return session === null
+        ? newNotebook(app, cwd, STARTER)
+        : newNotebook(app, folderOf(session), opening(session));
+    }
   });
 }
 
@@ -81,12 +91,20 @@ function openTab({ app, settings }: ICommandContext, notebook: NotebookPanel): v
   app.shell.activateById(tab.id);
 }
 
-async function newNotebook(app: JupyterFrontEnd, cwd: string): Promise<void> {
+const folderOf = (path: string): string => path.split('/').slice(0, -1).join('/');
+
+/** A first cell that opens a saved session. */
+function opening(path: string): string {
+  const name = path.split('/').at(-1) ?? path;
+  return `import tvmlab as tl\n\ntl.explore(${JSON.stringify(name)})`;
+}
+
+async function newNotebook(app: JupyterFrontEnd, cwd: string, code: string): Promise<void> {
   const made: unknown = await app.commands.execute('notebook:create-new', {
     cwd,
     kernelName: 'python3'
   });
   const panel = made as NotebookPanel;
   await panel.context.ready;
-  panel.content.activeCell?.model.sharedModel.setSource(STARTER);
+  panel.content.activeCell?.model.sharedModel.setSource(code);
 }

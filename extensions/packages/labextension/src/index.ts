@@ -7,10 +7,15 @@ import { ICommandPalette } from '@jupyterlab/apputils';
 import { ILauncher } from '@jupyterlab/launcher';
 import { INotebookTracker } from '@jupyterlab/notebook';
 import { ISettingRegistry } from '@jupyterlab/settingregistry';
+import { IStatusBar } from '@jupyterlab/statusbar';
 
 import { addCommands } from './commands';
 import { tvmlabIcon } from './panels/icon';
+import { addFileViewer } from './panels/fileView';
+import { showRecordings } from './panels/output';
 import { SessionView } from './panels/sessionView';
+import { addStatus } from './panels/status';
+import { listenForCells } from './services/cellWriter';
 import { KernelSource } from './services/kernelSource';
 import { loadSettings } from './services/settings';
 import { CommandIDs, PLUGIN_ID } from './tokens';
@@ -20,13 +25,14 @@ const plugin: JupyterFrontEndPlugin<void> = {
   description: 'Shows the schedule session of a notebook in a panel and in tabs.',
   autoStart: true,
   requires: [INotebookTracker],
-  optional: [ICommandPalette, ILauncher, ISettingRegistry],
+  optional: [ICommandPalette, ILauncher, ISettingRegistry, IStatusBar],
   activate: (
     app: JupyterFrontEnd,
     tracker: INotebookTracker,
     palette: ICommandPalette | null,
     launcher: ILauncher | null,
-    registry: ISettingRegistry | null
+    registry: ISettingRegistry | null,
+    statusBar: IStatusBar | null
   ) => {
     const settings = loadSettings(registry);
     const panel = new SessionView(KernelSource.ofActive(tracker), { newest: true });
@@ -38,6 +44,11 @@ const plugin: JupyterFrontEndPlugin<void> = {
     settings.onChange(place);
 
     addCommands({ app, tracker, panel, settings });
+    addFileViewer(app);
+    listenForCells(tracker);
+    tracker.widgetAdded.connect((_, notebook) => showRecordings(notebook));
+    tracker.forEach(showRecordings);
+    addStatus(statusBar, panel);
     for (const command of Object.values(CommandIDs)) {
       palette?.addItem({ command, category: 'Schedule Lab' });
     }

@@ -26,7 +26,12 @@ export type Command =
   | GainsCommand
   | MeasureGainsCommand
   | FileCommand
-  | AutoCommand;
+  | AutoCommand
+  | SessionsCommand
+  | MemoryCommand
+  | RooflineCommand
+  | MeasureMachineCommand
+  | SuggestCommand;
 /**
  * Parameter values by name
  */
@@ -329,6 +334,57 @@ export interface AutoCommand {
    */
   id: number;
   on: boolean;
+}
+/**
+ * Ask which sessions the kernel has
+ */
+export interface SessionsCommand {
+  type: 'sessions';
+  /**
+   * Comes back in the reply
+   */
+  id: number;
+}
+/**
+ * Ask where the accesses find their data
+ */
+export interface MemoryCommand {
+  type: 'memory';
+  /**
+   * Comes back in the reply
+   */
+  id: number;
+  caches: 'tiny' | 'machine';
+}
+/**
+ * Ask for the machine's ceilings and the trail of the states
+ */
+export interface RooflineCommand {
+  type: 'roofline';
+  /**
+   * Comes back in the reply
+   */
+  id: number;
+}
+/**
+ * Measure the ceilings of the machine
+ */
+export interface MeasureMachineCommand {
+  type: 'measure_machine';
+  /**
+   * Comes back in the reply
+   */
+  id: number;
+}
+/**
+ * Ask for the most promising next steps
+ */
+export interface SuggestCommand {
+  type: 'suggest';
+  /**
+   * Comes back in the reply
+   */
+  id: number;
 }
 /**
  * The whole state
@@ -658,7 +714,7 @@ export interface Point {
  * Work in the background
  */
 export interface Job {
-  kind: 'measure' | 'explore';
+  kind: 'measure' | 'explore' | 'machine';
   /**
    * Such as 'measuring random schedules'
    */
@@ -697,7 +753,20 @@ export interface ReplyMessage {
   /**
    * Details, Checked or Source; a refused 'apply' carries Checked; else null
    */
-  data: Details | Checked | Source | Slots | Passes | Comparison | Gains | SessionFile | null;
+  data:
+    | Details
+    | Checked
+    | Source
+    | Slots
+    | Passes
+    | Comparison
+    | Gains
+    | SessionFile
+    | Sessions
+    | Memory
+    | Roofline
+    | Suggestions
+    | null;
   /**
    * Why not, if not ok
    */
@@ -1027,4 +1096,101 @@ export interface SessionFile {
    */
   media: string;
   text: string;
+}
+/**
+ * Answer to sessions
+ */
+export interface Sessions {
+  sessions: SessionName[];
+}
+/**
+ * A session of the kernel
+ */
+export interface SessionName {
+  id: string;
+  name: string;
+  steps: number;
+}
+/**
+ * Answer to memory: the accesses one after another
+ */
+export interface Memory {
+  sample: string;
+  caches: string;
+  levels: CacheResult[];
+  buffers: TracedBuffer[];
+  buffer: number[];
+  element: number[];
+  write: number[];
+  found: number[];
+  kind: number[];
+  loops: string[];
+  turns: number[][];
+}
+/**
+ * How often a level was asked, and how that ended
+ */
+export interface CacheResult {
+  name: string;
+  accesses: number;
+  hits: number;
+  compulsory: number;
+  capacity: number;
+  conflict: number;
+}
+/**
+ * A buffer of a trace
+ */
+export interface TracedBuffer {
+  row: string;
+  shape: number[];
+  itemsize: number;
+}
+/**
+ * Answer to roofline
+ */
+export interface Roofline {
+  machine: string;
+  compute: Ceiling[];
+  memory: Ceiling[];
+  points: RoofPoint[];
+  unmeasured: number;
+}
+/**
+ * A limit of the machine
+ */
+export interface Ceiling {
+  label: string;
+  rate: number;
+}
+/**
+ * A measured state
+ */
+export interface RoofPoint {
+  node: string;
+  label: string;
+  intensity: number;
+  gflops: number;
+  current: boolean;
+}
+/**
+ * Answer to suggest
+ */
+export interface Suggestions {
+  basis: string;
+  tried: number;
+  steps: Suggestion[];
+}
+/**
+ * A step that may pay
+ */
+export interface Suggestion {
+  row: string;
+  action: string;
+  title: string;
+  line: string;
+  ratio: number;
+  low: number | null;
+  high: number | null;
+  reason: string;
 }

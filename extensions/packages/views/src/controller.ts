@@ -250,7 +250,7 @@ export class Controller {
   }
 
   /** Change what only this view knows. */
-  set(change: Partial<Pick<Own, 'insight' | 'compared' | 'pointed'>>): void {
+  set(change: Partial<Pick<Own, 'insight' | 'compared' | 'pointed' | 'caches'>>): void {
     this._set(change);
     this._ask();
   }

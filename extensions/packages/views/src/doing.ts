@@ -26,6 +26,7 @@ export class Doing {
       case 'measure':
       case 'cancel':
       case 'measure_gains':
+      case 'measure_machine':
         void controller.command({ type: command });
         break;
       case 'explore':

@@ -143,19 +143,14 @@ class Explorer implements IExplorer {
     const insight = hit('insight');
     const line = hit('line');
     const picked = hit('pick');
+    const suggested = hit('suggested');
     if (command !== undefined) {
       this._doing.run(command);
     } else if (row !== undefined) {
       this._controller.select(row);
       this.focus();
     } else if (action !== undefined) {
-      void this._controller
-        .start(candidate => candidate.id === action)
-        .then(result => {
-          if (result === 'form') {
-            this._side.form.focus();
-          }
-        });
+      void this._start(action);
     } else if (fix !== undefined) {
       void this._controller.fix(fix);
     } else if (node !== undefined) {
@@ -164,6 +159,10 @@ class Explorer implements IExplorer {
       this._openPoint(Number(point));
     } else if (tab !== undefined) {
       this._controller.showTab(tab as Tab);
+    } else if (suggested !== undefined) {
+      const [row = '', action = ''] = suggested.split('/');
+      this._controller.select(row);
+      void this._start(action);
     } else if (insight !== undefined) {
       this._controller.set({ insight });
     } else if (picked !== undefined) {
@@ -175,6 +174,13 @@ class Explorer implements IExplorer {
       }
     } else {
       fieldClicked(this._controller, target);
+    }
+  }
+
+  private async _start(action: string): Promise<void> {
+    const result = await this._controller.start(candidate => candidate.id === action);
+    if (result === 'form') {
+      this._side.form.focus();
     }
   }
 
@@ -219,7 +225,11 @@ class Explorer implements IExplorer {
     const field = closestData(target, 'set');
     if (field !== null && target instanceof HTMLSelectElement) {
       const { compared } = this._controller.view ?? { compared: {} };
-      this._controller.set({ compared: { ...compared, [field.value]: target.value } });
+      this._controller.set(
+        field.value === 'caches'
+          ? { caches: target.value === 'machine' ? 'machine' : 'tiny' }
+          : { compared: { ...compared, [field.value]: target.value } }
+      );
     }
   }
 

@@ -2,3 +2,4 @@
 export type { Change, Connection, IViewModel } from './model';
 export { type IExplorer, mountNotice } from './notice';
 export { mountExplorer } from './explorer';
+export { type IRecording, isRecording, RecordedModel } from './recorded';

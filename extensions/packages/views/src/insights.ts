@@ -2,6 +2,9 @@ import type { IAnswer } from './answers';
 import type { Request } from './client';
 import { compareInsight } from './insights/compare';
 import { gainsInsight } from './insights/gains';
+import { memoryInsight } from './insights/memory';
+import { rooflineInsight } from './insights/roofline';
+import { suggestInsight } from './insights/suggest';
 import type { IViewState } from './viewState';
 
 /** One tab of insights: what it asks the session for, what it depends on, and its picture. */
@@ -22,4 +25,11 @@ const modelInsight: IInsight = {
   draw: () => []
 };
 
-export const INSIGHTS: readonly IInsight[] = [modelInsight, gainsInsight, compareInsight];
+export const INSIGHTS: readonly IInsight[] = [
+  modelInsight,
+  rooflineInsight,
+  gainsInsight,
+  suggestInsight,
+  memoryInsight,
+  compareInsight
+];

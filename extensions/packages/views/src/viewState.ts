@@ -50,6 +50,8 @@ export interface IViewState {
   compared: { a?: string; b?: string };
   /** Lines of the nest that the pointer's line of code comes from. */
   pointed: readonly string[];
+  /** Which caches the memory view simulates. */
+  caches: 'tiny' | 'machine';
   moving: IMoving | null;
 }
 
@@ -71,6 +73,7 @@ export const START: Own = {
   insight: 'model',
   compared: {},
   pointed: [],
+  caches: 'tiny',
   moving: null
 };
 

@@ -1,7 +1,8 @@
 import type { NotebookPanel } from '@jupyterlab/notebook';
-import type { State } from '@tvmlab/schema';
-import { type IExplorer, mountExplorer, mountNotice } from '@tvmlab/views';
+import type { Message as Message_, SessionName, State } from '@tvmlab/schema';
+import { type Change, type IExplorer, mountExplorer, mountNotice } from '@tvmlab/views';
 import { type Message } from '@lumino/messaging';
+import { type ISignal, Signal } from '@lumino/signaling';
 import { Widget } from '@lumino/widgets';
 
 import { CommModel } from '../services/commModel';
@@ -11,6 +12,9 @@ const NO_NOTEBOOK = 'Open a notebook; this view follows the active one.';
 const NO_SESSION = 'Run tl.explore(schedule) in the notebook; the session then appears here.';
 const LOST =
   'The kernel restarted, so the session is gone. Run the notebook again; the view connects by itself.';
+
+/** The number of the question for all sessions; views count from far above it. */
+const ASKED = 1;
 
 /**
  * One view of the newest session of a kernel.
@@ -60,10 +64,12 @@ export class SessionView extends Widget {
   private _kernelEvent(_: KernelSource, event: KernelEvent): void {
     switch (event) {
       case 'replaced':
+        this._wanted = null;
         this._notice();
         this._connectIfNeeded();
         break;
       case 'lost':
+        this._wanted = null;
         this._model?.end(LOST);
         break;
       case 'executed':
@@ -78,7 +84,7 @@ export class SessionView extends Widget {
    * A hidden view does not ask: kernels that have nothing to do with tvmlab are left alone.
    */
   private _connectIfNeeded(): void {
-    if (!this.isVisible || (this._live && !this._newest)) {
+    if (!this.isVisible || (this._live && (!this._newest || this._wanted !== null))) {
       return;
     }
     if (this._explorer === null) {
@@ -112,6 +118,64 @@ export class SessionView extends Widget {
     this._model = model;
     model.useOwnSubshell();
     this._explorer = mountExplorer(model, this.node);
+    model.onChange(change => this._changed(model, change));
+    this._stateChanged.emit();
+    this._offerOthers(model);
+  }
+
+  /** The newest state of the session that is shown. */
+  get state(): State | null {
+    return this._state;
+  }
+
+  get stateChanged(): ISignal<this, void> {
+    return this._stateChanged;
+  }
+
+  private _changed(model: CommModel, change: Change): void {
+    if (model !== this._model) {
+      return;
+    }
+    const message = change.kind === 'message' ? (change.message as Message_ | null) : null;
+    if (change.kind === 'state') {
+      this._state = (model.get('state') as State | undefined) ?? null;
+    } else if (message?.type === 'patch' && this._state !== null) {
+      this._state = { ...this._state, ...message.set, revision: message.revision };
+    } else if (message?.type === 'reply' && message.re === ASKED && message.data !== null) {
+      this._choose('sessions' in message.data ? message.data.sessions : []);
+    } else if (change.kind === 'connection' && change.connection.state === 'gone') {
+      this._state = null;
+    }
+    this._stateChanged.emit();
+  }
+
+  /** Where a kernel has several sessions, let the user say which to show. */
+  private _offerOthers(model: CommModel): void {
+    this._state = (model.get('state') as State | undefined) ?? null;
+    model.send({ type: 'sessions', id: ASKED });
+  }
+
+  private _choose(sessions: readonly SessionName[]): void {
+    this._chooser.remove();
+    if (sessions.length < 2) {
+      return;
+    }
+    const shown = this._state?.session.id;
+    const select = document.createElement('select');
+    select.setAttribute('aria-label', 'Session to show');
+    for (const { id, name, steps } of sessions) {
+      const text = `${name} (${id}, ${steps} step${steps === 1 ? '' : 's'})`;
+      select.add(new Option(text, id, false, id === shown));
+    }
+    select.addEventListener('change', () => {
+      const { kernel } = this._source;
+      if (kernel !== null) {
+        this._wanted = select.value;
+        this._show(new CommModel(kernel, select.value));
+      }
+    });
+    this._chooser.replaceChildren('Session ', select);
+    this.node.prepend(this._chooser);
   }
 
   private _notice(): void {
@@ -121,6 +185,7 @@ export class SessionView extends Widget {
   }
 
   private _drop(): void {
+    this._chooser.remove();
     this._explorer?.dispose();
     this._explorer = null;
     this._model?.dispose();
@@ -133,6 +198,12 @@ export class SessionView extends Widget {
 
   private readonly _source: KernelSource;
   private readonly _newest: boolean;
+  private _state: State | null = null;
+  private _wanted: string | null = null;
+  private readonly _stateChanged = new Signal<this, void>(this);
+  private readonly _chooser = Object.assign(document.createElement('div'), {
+    className: 'tvmlab-chooser'
+  });
   private _candidate: CommModel | null = null;
   private _model: CommModel | null = null;
   private _explorer: IExplorer | null = null;

@@ -18,7 +18,7 @@ export const gainsInsight: IInsight = {
   },
   inputs: ({ session, connection }) => [session.job, connection.state],
   draw: ({ session, connection }, answer) => {
-    if (!answer?.data || !('unmeasured' in answer.data)) {
+    if (!answer?.data || !('start' in answer.data)) {
       return [h('p', { class: 'tvmlab-why' }, answer?.error ?? 'Looking at the steps…')];
     }
     const { steps, unmeasured } = answer.data;

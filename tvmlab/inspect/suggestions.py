@@ -1,0 +1,128 @@
+"""The next step: every allowed one from here, ranked by what it promises, with the doubt.
+
+Where a model has learned, it predicts; how far it was off so far gives the interval. Without one
+the static estimate of time ranks, and says no more than that. Nothing is applied by itself.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from tvmlab.ir import BlockSymbol, Program, Var
+from tvmlab.schedule import Schedule, index_of
+from tvmlab.target import Target
+
+from .actions import Predict, step_summary
+from .cost import nest_cost
+from .offers import Offer, offers
+from .symbols import SymbolIds
+
+MOST = 12
+_LEAST_RESIDUALS = 5
+_NINETY = 1.645
+"""Standard deviations to each side that hold nine of ten residuals."""
+_SKIPPED = frozenset({"assume", "annotate", "annotate_block", "pragma", "unannotate", "prefetch"})
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """A step as a menu names it, and how much faster it may make the program.
+
+    `low` and `high` hold nine of ten cases as far as the model's errors so far tell; None where
+    only the estimate speaks.
+    """
+
+    row: str
+    action: str
+    title: str
+    line: str
+    ratio: float
+    low: float | None
+    high: float | None
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class SuggestionsReport:
+    """The most promising steps first, and what the ranking stands on."""
+
+    basis: str
+    tried: int
+    steps: tuple[Suggestion, ...]
+
+
+def suggestions_report(
+    schedule: Schedule,
+    ids: SymbolIds,
+    target: Target,
+    predict: Predict,
+    residuals: Sequence[tuple[float, float]],
+    *,
+    budget: float = 1.5,
+) -> SuggestionsReport:
+    """Try the offered steps of every line with their proposed arguments.
+
+    Parameters
+    ----------
+    residuals
+        Pairs of predicted and measured throughput so far.
+    budget
+        Seconds after which no further step is tried; `tried` says how many were.
+    """
+    program = schedule.program
+    learned = predict(program) is not None
+    spread = _spread(residuals) if learned else None
+    factor = None if spread is None else math.exp(_NINETY * spread)
+    found: list[Suggestion] = []
+    tried = 0
+    end = time.monotonic() + budget
+    for symbol, offer in _candidates(schedule):
+        if time.monotonic() > end:
+            break
+        action = offer.action
+        attempt = schedule.preview(action.primitive, **action.args)
+        tried += 1
+        if attempt.applied is None:
+            continue
+        ratio = _ratio(program, attempt.applied.program, target, predict)
+        if ratio is not None and ratio > 1.0:
+            reason = step_summary(schedule, offer, action.args, attempt, target)
+            low, high = (None, None) if factor is None else (ratio / factor, ratio * factor)
+            row, name = ids.of(symbol), symbol.name
+            found.append(Suggestion(row, offer.id, action.title, name, ratio, low, high, reason))
+    found.sort(key=lambda s: -s.ratio)
+    basis = (
+        "the learned model" if learned else "the static estimate alone; train the model for more"
+    )
+    return SuggestionsReport(basis, tried, tuple(found[:MOST]))
+
+
+def _candidates(schedule: Schedule) -> Iterator[tuple[Var | BlockSymbol, Offer]]:
+    """The allowed steps of all lines, without those that only note something."""
+    index = index_of(schedule.program)
+    for symbol in (*index.loops, *index.blocks):
+        for offer in offers(schedule, symbol):
+            if offer.action.verdict and offer.action.primitive not in _SKIPPED:
+                yield symbol, offer
+
+
+def _ratio(before: Program, after: Program, target: Target, predict: Predict) -> float | None:
+    old, new = predict(before), predict(after)
+    if old is not None and new is not None:
+        return new / old if old > 0 else None
+    costs = nest_cost(before, target), nest_cost(after, target)
+    if costs[0] is None or costs[1] is None or not costs[1].total.time:
+        return None
+    return costs[0].total.time / costs[1].total.time
+
+
+def _spread(residuals: Sequence[tuple[float, float]]) -> float | None:
+    """The standard deviation of log(measured / predicted); None while there are too few."""
+    logs = [math.log(m / p) for p, m in residuals if p > 0 and m > 0]
+    if len(logs) < _LEAST_RESIDUALS:
+        return None
+    mean = sum(logs) / len(logs)
+    return math.sqrt(sum((x - mean) ** 2 for x in logs) / (len(logs) - 1))
