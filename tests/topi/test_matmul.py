@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import tvmlab as tl
 from tvmlab import te, topi
+from tvmlab.runtime import BufferParam
 from tvmlab.support import ShapeError, UserError
 from tvmlab.target import Target
 
@@ -39,9 +40,11 @@ def check(
     target = Target.host().with_threads(threads)
     exe = tl.build(topi.schedule_matmul(out, target), target=target)
     rng = np.random.default_rng(0)
-    *inputs, result = exe.signature.params
-    given: dict[str, Any] = {p.name: rng.standard_normal(p.shape).astype(dtype) for p in inputs}
-    found = np.full(result.shape, np.nan, dtype)
+    *inputs, result = (p for p in exe.signature.params if isinstance(p, BufferParam))
+    given: dict[str, Any] = {
+        p.name: rng.standard_normal([int(s) for s in p.shape]).astype(dtype) for p in inputs
+    }
+    found = np.full([int(s) for s in result.shape], np.nan, dtype)
     exe(*given.values(), found)
     left, right = given["A"].astype("float64"), given["B"].astype("float64")
     left = left.swapaxes(-1, -2) if transposed[0] else left

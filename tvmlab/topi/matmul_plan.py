@@ -94,10 +94,14 @@ def plan_matmul(form: ProductForm, machine: Target) -> MatmulPlan:
     wide = max(columns, room // (depth * size) // columns * columns)
     row_part, column_part = m, _even(n, wide, columns) if copy_right else n
     if threads > 1 and _outer(form) < threads:
-        if n >= 2 * columns * threads or n >= m:
-            column_part = min(column_part, _even(n, -(-n // threads), columns))
+        by_columns, by_rows = (
+            _even(extent, -(-extent // threads), step) for extent, step in ((n, columns), (m, rows))
+        )
+        # Who splits the rows makes the panels twice: only for a share that is smaller by far.
+        if by_columns / n <= 1.05 * by_rows / m:
+            column_part = min(column_part, by_columns)
         else:
-            row_part = _even(m, -(-m // threads), rows)
+            row_part = by_rows
     row_bytes = size * (m if form.left_transposed else k)
     clash = row_bytes % _PAGE == 0 and rows > _WAYS
     strided = row_bytes >= _PAGE if form.left_transposed else clash
@@ -130,7 +134,8 @@ def _plan_of_dots(
     """Vectors along the sum: each of a tile's rows with each of its columns."""
     if form.right_transposed:
         rows = min(form.m, 4)
-        columns = min(form.n, max(1, (registers - 1 - rows) // rows), 8)
+        # So few rows of the factor at a time that they have places of their own in the cache.
+        columns = min(form.n, max(1, (registers - 1 - rows) // rows), 4 if rows == 1 else 6)
     else:
         columns = form.n
         rows = max(1, min(form.m, (registers - 1) // (columns + 1)))

@@ -11,6 +11,15 @@ from tvmlab.bench.row import Array, Contender, Inputs, Operator, Row, kernel_con
 from tvmlab.target import Target
 from tvmlab.topi import matmul, schedule_matmul
 
+RECTANGLES = (
+    (1, 1024, 1024), (1024, 1, 1024), (1, 4096, 1024), (4, 1024, 1024), (8, 512, 512),
+    (1024, 8, 1024), (1024, 16, 256), (31, 31, 31), (17, 33, 65), (97, 101, 103), (127, 127, 127),
+    (333, 517, 211), (1021, 1019, 1013), (2048, 64, 64), (64, 2048, 64), (64, 64, 4096),
+    (32, 1024, 1024), (1024, 1024, 8), (512, 512, 1), (128, 3072, 768), (3000, 100, 50),
+    (1000, 10, 1000),
+)  # fmt: skip
+"""Rows and columns of the output, terms of the sum: vectors, skinny, flat, odd and prime ones."""
+
 SQUARES = (16, 32, 64, 96, 128, 192, 256, 384, 512, 768, 1000, 1024, 1536, 2048, 4096)
 
 
@@ -56,4 +65,7 @@ OPERATORS = {
     )
 }
 
-ROWS = tuple(Row("gemm", f"sgemm-{n}", "matmul", ((n, n), (n, n))) for n in SQUARES)
+ROWS = (
+    *(Row("gemm", f"sgemm-{n}", "matmul", ((n, n), (n, n))) for n in SQUARES),
+    *(Row("gemm", f"sgemm-{m}x{n}x{k}", "matmul", ((m, k), (k, n))) for m, n, k in RECTANGLES),
+)
