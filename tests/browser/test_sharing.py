@@ -54,7 +54,7 @@ def test_a_page_shows_the_session_with_no_network(explorer: Explorer, lab: Lab) 
     kept.root.get_by_role("tab", name="Compare").click()
     panel = kept.root.get_by_role("tabpanel", name="Compare")
     panel.get_by_label("against").select_option("2")
-    expect(panel).to_contain_text("Both come from start")
+    expect(panel).to_contain_text("Both come from tiled")
     kept.root.get_by_role("button", name="Measure").click()
     expect(kept.card).to_contain_text("This is a recording")
     assert asked == [path.as_uri()]
