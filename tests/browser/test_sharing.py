@@ -88,7 +88,6 @@ def test_the_session_is_written_into_a_cell_and_makes_the_state_again(
     _share(explorer, "Write into the notebook")
     expect(written).not_to_contain_text("parallel")
     expect(cells).to_have_count(before + 1)
-    command(page, "notebook:undo-cell-action")
     written.click()
     page.keyboard.press("Control+z")
     expect(written).to_contain_text("sch.parallel(i_outer)")
