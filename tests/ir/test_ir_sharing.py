@@ -225,10 +225,10 @@ def chain(count: int) -> te.Tensor:
 
 
 def test_a_chain_of_stages_is_built_quickly() -> None:
-    begin = time.perf_counter()
+    begin = time.process_time()
     exe = tl.build(chain(100), cache=False)
-    # Half a second where nothing else runs.
-    assert time.perf_counter() - begin < 10
+    # Half a second of processor time on an ordinary machine.
+    assert time.process_time() - begin < 10
     x, y = np.zeros((2, 64), "f4")
     exe(x, y)
     np.testing.assert_array_equal(y, 100)
