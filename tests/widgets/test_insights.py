@@ -41,12 +41,8 @@ def test_the_roofline_has_the_trail_of_measured_states(
 def test_the_ceilings_are_those_of_the_machine_file(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    peaks = MachinePeaks(
-        "box",
-        512,
-        {1: 100.0, 2: 190.0},
-        (Bandwidth("memory", 2, 1 << 28, read=30.0, write=20.0, copy=20.0),),
-    )
+    memory = Bandwidth("memory", 2, 1 << 30, 1 << 28, read=30.0, write=20.0, copy=20.0)
+    peaks = MachinePeaks("box", 512, 3.5, {"float32": {1: 100.0, 2: 190.0}}, (memory,))
     monkeypatch.setattr(questions, "read_peaks", lambda: peaks)
     report = bench.done("roofline")
     assert [c["rate"] for c in report["compute"]] == [190.0, 100.0]
@@ -67,7 +63,7 @@ def test_next_steps_are_ranked_with_a_reason_and_can_be_taken(bench: Bench) -> N
     SUGGESTIONS.validate(report)
     ratios = [s["ratio"] for s in report["steps"]]
     assert ratios == sorted(ratios, reverse=True)
-    assert report["basis"] == "the static estimate alone"
+    assert report["basis"] == "the static estimate alone; train the model for more"
     assert report["steps"][0]["low"] is None
     first = report["steps"][0]
     bench.done("apply", row=first["row"], action=first["action"], params={})

@@ -56,7 +56,7 @@ def test_a_light_recording_has_the_current_state_alone(session: Session) -> None
 def test_a_page_needs_nothing_else_and_can_be_opened_again(
     session: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tvmlab.widgets.page.bundle_text", lambda _: "show('</script>')")
+    monkeypatch.setattr("tvmlab.widgets.page.bundle_text", lambda _name="": "show('</script>')")
     text = page_text(session)
     assert "http" not in text.replace('http-equiv="Content-Security-Policy"', "")
     assert text.count("</script>") == 2

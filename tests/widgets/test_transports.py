@@ -134,7 +134,7 @@ widget_module = pytest.importorskip("tvmlab.widgets.widget")
 
 @pytest.fixture
 def shown(monkeypatch: pytest.MonkeyPatch) -> Any:
-    monkeypatch.setattr(widget_module, "bundle_text", lambda _name: "export default {}")
+    monkeypatch.setattr(widget_module, "bundle_text", lambda _="": "export default {}")
     sch = matmul_schedule(16, 16, 16)
     open_session(sch, runner=FakeRunner())
     widget = explore(sch)

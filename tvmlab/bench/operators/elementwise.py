@@ -183,12 +183,13 @@ def _reduce_values(row: Row) -> dict[str, Array]:
 
 
 def _reduce_reference(row: Row, inputs: Inputs) -> Array:
-    function = getattr(np, row.option("function"))
+    function: Any = getattr(np, row.option("function"))
     return np.asarray(function(inputs[0].astype(np.float64), axis=row.option("axis")))
 
 
 def _reduce_moved(row: Row) -> tuple[int, int]:
-    shape, axis = row.shapes[0], row.option("axis")
+    shape = row.shapes[0]
+    axis: int | None = row.option("axis")
     size = DType.of(row.dtype).itemsize
     whole = prod(shape)
     kept = 1 if axis is None else whole // int(shape[axis])

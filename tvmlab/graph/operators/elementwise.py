@@ -343,7 +343,7 @@ operator("where", _where_type, _where, inputs=3)
 def _hardmax(attrs: Attrs, x: Array) -> Array:
     axis = axis_of(attrs.int("axis"), x.ndim)
     shape = tuple(-1 if d == axis else 1 for d in range(x.ndim))
-    places: Any = np.reshape(np.arange(x.shape[axis]), shape)
+    places: Any = np.arange(x.shape[axis], dtype=np.int64).reshape(shape)
     best: Any = np.argmax(x, axis, keepdims=True)
     return np.equal(best, places).astype(x.dtype)
 

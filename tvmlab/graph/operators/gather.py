@@ -148,9 +148,8 @@ def _one_hot(attrs: Attrs, indices: Array, values: Array) -> Array:
     at = axis_of(attrs.int("axis"), rank)
     wanted = np.expand_dims(_positive(indices, depth), at)
     shape = tuple(-1 if d == at else 1 for d in range(rank))
-    places: Any = np.reshape(np.arange(depth), shape)
-    made: Array = np.where(np.equal(wanted, places), values[1], values[0])
-    return made
+    places: Any = np.arange(depth, dtype=np.int64).reshape(shape)
+    return np.asarray(np.where(np.equal(wanted, places), values[1], values[0]), values.dtype)
 
 
 operator("one_hot", _one_hot_type, _one_hot, inputs=2, axis=Attr("int", -1), depth=Attr("int"))

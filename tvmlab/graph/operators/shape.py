@@ -139,7 +139,8 @@ def _pad(attrs: Attrs, x: Array) -> Array:
     width = [(max(pads[d], 0), max(pads[d + x.ndim], 0)) for d in range(x.ndim)]
     if mode == "constant":
         return np.pad(x, width, constant_values=np.array(attrs.float("value")).astype(x.dtype))
-    return np.pad(x, width, mode=mode)  # pyright: ignore[reportCallIssue,reportArgumentType]
+    pad: Any = np.pad  # its types know modes by literal names alone
+    return pad(x, width, mode=mode)
 
 
 def _tile_type(call: Call) -> TensorType:

@@ -221,7 +221,7 @@ def _max_pool_indices(attrs: Attrs, x: Array) -> Array:
         spatial = math.prod(x.shape[2:])
         inner: Array = np.reshape(np.arange(spatial), x.shape[2:], order="F")
         shape = (*x.shape[:2], *[1] * (x.ndim - 2))
-        images: Any = np.reshape(np.arange(x.shape[0] * x.shape[1]), shape)
+        images: Any = np.arange(x.shape[0] * x.shape[1], dtype=np.int64).reshape(shape)
         flat = images * spatial + inner
     places, _ = _windows(flat, attrs, kernel, 0)
     shape = windows.shape[: x.ndim]
