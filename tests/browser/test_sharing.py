@@ -84,7 +84,9 @@ def test_the_session_is_written_into_a_cell_and_makes_the_state_again(
     expect(written).to_contain_text("sch.parallel(i_outer)")
     explorer.root.locator("[data-node]", has_text="start").click()
     expect(explorer.lines).to_have_count(4)
-    # Writing again changes the same cell, which the notebook can undo.
+    # Writing again changes the same cell, which the notebook can undo: edits that follow one
+    # another within half a second are one to it.
+    page.wait_for_timeout(800)
     _share(explorer, "Write into the notebook")
     expect(written).not_to_contain_text("parallel")
     expect(cells).to_have_count(before + 1)
