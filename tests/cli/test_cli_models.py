@@ -10,6 +10,10 @@ import pytest
 from onnx import helper
 
 from tvmlab.cli import main
+from tvmlab.graph.compiler import build_with_report
+from tvmlab.graph.groups import body_of
+from tvmlab.graph.kernels import unscheduled
+from tvmlab.tune import Measurer, Tuner, TuningLog, generic_space
 
 
 @pytest.fixture
@@ -44,10 +48,24 @@ def test_compile_run_profile(
     assert json.loads(capsys.readouterr().out)[0]["bytes"] == 64
 
 
+def test_compile_with_tuned_schedules(
+    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, report = build_with_report(model, sizes={"batch": 64})
+    (group,) = report.groups
+    program = unscheduled(body_of(group.text), group.kernel)
+    with TuningLog(tmp_path / "log.sqlite") as log, Measurer(1) as runner:
+        assert list(Tuner(generic_space(program), log=log, runner=runner).run(2))
+    words = ["compile", str(model), "-o", str(tmp_path / "out"), "--size", "batch=64"]
+    assert main([*words, "--tuned", str(tmp_path / "log.sqlite")]) == 0
+    assert "schedules from the tuning log: 1 of 1" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
         (["compile", "MODEL", "-o", "out"], "has inputs of unknown size: batch"),
+        (["compile", "MODEL", "-o", "out", "--tuned", "nolog"], "there is no tuning log nolog"),
         (["run", "MODEL", "--size", "batch"], "--size batch is no size"),
         (["run", "nowhere.onnx"], "the model nowhere.onnx cannot be read"),
         (["run", "MODEL", "--size", "batch=1", "--input", "x"], "--input x names no file"),

@@ -60,7 +60,7 @@ class _Renamed(ObjectLibrary):
 
 def test_other_processes_compile_the_same(tmp_path: Path) -> None:
     built, report = build_with_report(chain(), options=BuildOptions(fuse=False, cache=False))
-    requests = [(g.kernel, g.text) for g in report.groups]
+    requests = [(g.kernel, g.text, "") for g in report.groups]
     made = {s: d for s, d, _ in compile_in_processes(requests, Target.host(), tmp_path)}
     assert made == dict(built.lib.objects)
     assert len(list(tmp_path.glob("*.o"))) == len(requests)
@@ -68,7 +68,7 @@ def test_other_processes_compile_the_same(tmp_path: Path) -> None:
 
 def test_what_a_process_raises_is_told() -> None:
     def compiled() -> Iterator[object]:
-        yield from compile_in_processes([("k", "graph g() -> (y):\n")], Target.host(), None)
+        yield from compile_in_processes([("k", "graph g() -> (y):\n", "")], Target.host(), None)
 
     with pytest.raises(TvmlabError, match="the output y of graph g is made by no node"):
         list(compiled())

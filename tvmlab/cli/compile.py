@@ -8,6 +8,9 @@ from pathlib import Path
 
 from tvmlab.graph import BuildOptions, export
 from tvmlab.graph.compiler import build_with_report
+from tvmlab.graph.kernels import FindSchedule
+from tvmlab.support import OptionError
+from tvmlab.tune import default_log_path, lookup
 
 from .models import add_build_options, show_progress, sizes_of
 from .parser import Parser
@@ -27,6 +30,8 @@ def fill(parser: Parser) -> None:
                         help="the folder to write, or a file that ends in .zip")  # fmt: skip
     add_build_options(parser)
     parser.add_argument("--no-fuse", action="store_true", help="one kernel for each node")
+    parser.add_argument("--tuned", nargs="?", const="", metavar="LOG",
+                        help="take schedules from a tuning log (default: this user's)")  # fmt: skip
     parser.add_argument("--json", action="store_true", help="print as JSON")
 
 
@@ -40,6 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
         sizes=sizes_of(arguments.size),
         options=options,
         progress=show_progress,
+        schedules=_schedules(arguments.tuned),
     )
     written = export(built, arguments.output)
     facts = {
@@ -47,6 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
         "nodes": len(report.graph.nodes),
         "steps": len(built.graph.steps),
         "kernels": len(built.graph.kernels),
+        "tuned_kernels": len(report.found),
         "parameter_bytes": sum(s.nbytes for s in built.graph.params),
         "workspace_bytes": report.memory.peak,
         "workspace_lower_bound": report.memory.lower_bound,
@@ -57,6 +64,19 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     print(f"{written}: {facts['nodes']} nodes in {facts['steps']} steps, "
           f"{facts['kernels']} kernels, {facts['seconds']} s")  # fmt: skip
+    if arguments.tuned is not None:
+        print(f"schedules from the tuning log: {facts['tuned_kernels']} of {facts['kernels']}")
     print(f"memory between steps: {facts['workspace_bytes']} bytes "
           f"(at least {facts['workspace_lower_bound']})")  # fmt: skip
     return 0
+
+
+def _schedules(log: str | None) -> FindSchedule | None:
+    """What looks schedules up: None if none are asked for; an empty text is the user's log."""
+    if log is None:
+        return None
+    path = Path(log) if log else default_log_path()
+    if not path.is_file():
+        raise OptionError(f"there is no tuning log {path}",
+                          hint="tvmlab tune keeps its trials in one")  # fmt: skip
+    return lookup(path)

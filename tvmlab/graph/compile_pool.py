@@ -25,14 +25,14 @@ Made = tuple[str, bytes, int]
 
 
 def compile_in_processes(
-    requests: Sequence[tuple[str, str]], target: Target, cache: Path | None
+    requests: Sequence[tuple[str, str, str]], target: Target, cache: Path | None
 ) -> Iterator[Made]:
     """Each kernel as it is finished.
 
     Parameters
     ----------
     requests
-        Symbols and texts of groups.
+        Symbols and texts of groups, and the steps of schedules; see `KernelRequest`.
     cache
         The folder of objects; None for no cache.
 
@@ -41,7 +41,7 @@ def compile_in_processes(
     TvmlabError
         What a worker raised, or that one ended without an answer.
     """
-    waiting: queue.SimpleQueue[tuple[str, str]] = queue.SimpleQueue()
+    waiting: queue.SimpleQueue[tuple[str, str, str]] = queue.SimpleQueue()
     for request in requests:
         waiting.put(request)
     results: queue.SimpleQueue[Made | TvmlabError] = queue.SimpleQueue()
@@ -86,7 +86,7 @@ def _close(worker: subprocess.Popen[bytes]) -> None:
 
 def _feed(
     worker: subprocess.Popen[bytes],
-    waiting: queue.SimpleQueue[tuple[str, str]],
+    waiting: queue.SimpleQueue[tuple[str, str, str]],
     results: queue.SimpleQueue[Any],
     target: Target,
     cache: Path | None,
@@ -96,11 +96,11 @@ def _feed(
     assert worker.stdout is not None
     while True:
         try:
-            symbol, text = waiting.get_nowait()
+            symbol, text, trace = waiting.get_nowait()
         except queue.Empty:
             return
         try:
-            pickle.dump((symbol, text, target, cache), worker.stdin)
+            pickle.dump((symbol, text, trace, target, cache), worker.stdin)
             worker.stdin.flush()
             answer: Any = pickle.load(worker.stdout)
         except (OSError, EOFError, pickle.UnpicklingError):

@@ -17,13 +17,13 @@ def serve(source: BinaryIO, sink: BinaryIO) -> None:
     """Answer requests until there are no more."""
     while True:
         try:
-            symbol, text, target, folder = pickle.load(source)
+            symbol, text, trace, target, folder = pickle.load(source)
         except EOFError:
             return
         cache = None if folder is None else ObjectCache(folder)
         answer: Any
         try:
-            made = compile_kernel(KernelRequest(symbol, text), target, cache)
+            made = compile_kernel(KernelRequest(symbol, text, trace), target, cache)
             answer = (symbol, made.data, made.flops)
         except TvmlabError as error:
             # Rebuilt of its texts: what an error points at may be anything.

@@ -18,7 +18,14 @@ from tvmlab.target import Target
 from .builder import bind
 from .groups import Group
 from .ir import Array, Graph, Node
-from .kernels import CompiledKernel, KernelRequest, Progress, compile_all
+from .kernels import (
+    CompiledKernel,
+    FindSchedule,
+    KernelRequest,
+    Progress,
+    compile_all,
+    with_found,
+)
 from .memory import Life, MemoryPlan, plan_memory
 from .passes import PassRecord, fuse, optimize, remove_empty
 from .types import GraphError
@@ -59,6 +66,8 @@ class BuildReport:
     groups: tuple[Group, ...]
     memory: MemoryPlan
     passes: tuple[PassRecord, ...] = ()
+    found: frozenset[str] = frozenset()
+    """Kernels whose schedules came from `schedules`."""
 
 
 def build(
@@ -69,6 +78,7 @@ def build(
     sizes: Mapping[str, int] | None = None,
     options: BuildOptions | None = None,
     progress: Progress | None = None,
+    schedules: FindSchedule | None = None,
 ) -> Built:
     """Compile a graph.
 
@@ -82,6 +92,9 @@ def build(
         Arrays for inputs that are known now, which become parameters.
     sizes
         Numbers for the names in its shapes, such as `{"batch": 1}`.
+    schedules
+        Gives a kernel's unscheduled program its schedule, or None for the default one;
+        `tvmlab.tune.lookup(log)` is one that takes what was tuned.
 
     Returns
     -------
@@ -94,7 +107,7 @@ def build(
         If a size is not known, or an operator cannot be compiled.
     """
     built, _ = build_with_report(model, target, params, sizes=sizes, options=options,
-                                 progress=progress)  # fmt: skip
+                                 progress=progress, schedules=schedules)  # fmt: skip
     return built
 
 
@@ -106,6 +119,7 @@ def build_with_report(
     sizes: Mapping[str, int] | None = None,
     options: BuildOptions | None = None,
     progress: Progress | None = None,
+    schedules: FindSchedule | None = None,
 ) -> tuple[Built, BuildReport]:
     """As `build`, with what happened on the way."""
     chosen, machine = options or BuildOptions(), Target.of(target)
@@ -129,12 +143,16 @@ def build_with_report(
     graph = _with_own_outputs(graph)
     groups = fuse(graph, enabled=chosen.fuse)
     requests = list({g.kernel: KernelRequest(g.kernel, g.text) for g in groups}.values())
+    if schedules is not None:
+        requests = with_found(requests, machine, schedules)
     kernels = compile_all(requests, machine, ObjectCache() if chosen.cache else None, progress)
     memory = plan_memory(_lives(graph, groups))
     plan = _plan(graph, groups, kernels, memory, machine)
     library = ObjectLibrary({symbol: kernel.data for symbol, kernel in kernels.items()})
     needed = {s.name: np.ascontiguousarray(graph.params[s.name]) for s in plan.params}
-    return Built(plan, library, needed), BuildReport(graph, tuple(groups), memory, tuple(records))
+    found = frozenset(r.symbol for r in requests if r.trace)
+    report = BuildReport(graph, tuple(groups), memory, tuple(records), found)
+    return Built(plan, library, needed), report
 
 
 def _with_params(graph: Graph, params: Mapping[str, Array]) -> Graph:

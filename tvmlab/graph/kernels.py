@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
+from typing import TypeAlias
 
 import tvmlab.codegen as codegen
 from tvmlab import te
 from tvmlab.driver import count_flops, lower
+from tvmlab.ir import Program
 from tvmlab.runtime import ObjectCache
 from tvmlab.schedule import Schedule
 from tvmlab.support import UserError, available_cpus, llvm_version
@@ -27,6 +29,9 @@ from .ir import Graph
 from .lowering import lower_node
 from .scheduling import schedule_group
 from .types import GraphError
+
+FindSchedule: TypeAlias = Callable[[Program, Target], Schedule | None]
+"""From an unscheduled program to its schedule, or None: `tvmlab.tune.lookup` makes one of a log."""
 
 WORTH_PROCESSES = 6
 """Kernels to compile: below, starting a process takes longer than they do."""
@@ -45,20 +50,24 @@ class CompiledKernel:
 
 @dataclass(frozen=True, slots=True)
 class KernelRequest:
-    """What is to be compiled: the symbol and the text of a group."""
+    """What is to be compiled: the symbol and the text of a group.
+
+    Attributes
+    ----------
+    trace
+        The steps of a schedule that was found for it, as JSON; empty for the default schedule.
+    """
 
     symbol: str
     text: str
+    trace: str = ""
 
 
 def compile_kernel(
     request: KernelRequest, target: Target, cache: ObjectCache | None
 ) -> CompiledKernel:
     """The machine code of a group, from the cache if it is there."""
-    key = ObjectCache.key(
-        (request.symbol, request.text, str(target), target.features, str(target.num_threads),
-         llvm_version(), sources_digest())
-    )  # fmt: skip
+    key = _key(request, target)
     packed = None if cache is None else cache.get(key)
     if packed is None:
         made = _compile(request, target)
@@ -72,12 +81,15 @@ def cached_kernel(
     request: KernelRequest, target: Target, cache: ObjectCache
 ) -> CompiledKernel | None:
     """The machine code of a group if the cache has it."""
-    key = ObjectCache.key(
-        (request.symbol, request.text, str(target), target.features, str(target.num_threads),
-         llvm_version(), sources_digest())
-    )  # fmt: skip
-    packed = cache.get(key)
+    packed = cache.get(_key(request, target))
     return None if packed is None else _unpacked(packed)
+
+
+def _key(request: KernelRequest, target: Target) -> str:
+    return ObjectCache.key(
+        (request.symbol, request.text, request.trace, str(target), target.features,
+         str(target.num_threads), llvm_version(), sources_digest())
+    )  # fmt: skip
 
 
 def _unpacked(packed: bytes) -> CompiledKernel:
@@ -86,7 +98,11 @@ def _unpacked(packed: bytes) -> CompiledKernel:
 
 
 def _compile(request: KernelRequest, target: Target) -> CompiledKernel:
-    schedule = schedule_of(body_of(request.text), request.symbol, target)
+    body = body_of(request.text)
+    if request.trace:
+        schedule = Schedule.replay(unscheduled(body, request.symbol), request.trace)
+    else:
+        schedule = schedule_of(body, request.symbol, target)
     lowered = lower(schedule, target)
     text = codegen.emit_module(lowered.program, target)
     compiled = codegen.compile_module(text, target)
@@ -97,6 +113,27 @@ def schedule_of(body: Graph, symbol: str, target: Target) -> Schedule:
     """The schedule with which a group is compiled: what the explorer shows of it."""
     inputs, outputs = tensors_of(body)
     return schedule_group(outputs, [*inputs, *outputs], symbol, target)
+
+
+def unscheduled(body: Graph, symbol: str) -> Program:
+    """What a group computes, before any schedule: what a tuner tunes and its log knows."""
+    inputs, outputs = tensors_of(body)
+    return Schedule(outputs, args=[*inputs, *outputs], name=symbol).program
+
+
+def with_found(
+    requests: Sequence[KernelRequest], target: Target, find: FindSchedule
+) -> list[KernelRequest]:
+    """The requests, with the steps of the schedules that `find` knows.
+
+    Only steps are taken over: they are checked again where the kernel is compiled.
+    """
+    result: list[KernelRequest] = []
+    for request in requests:
+        found = find(unscheduled(body_of(request.text), request.symbol), target)
+        trace = "" if found is None else found.trace.to_json()
+        result.append(replace(request, trace=trace))
+    return result
 
 
 def tensors_of(body: Graph) -> tuple[list[Tensor], list[Tensor]]:
@@ -158,7 +195,7 @@ def compile_all(
     else:
         folder = None if cache is None else cache.directory
         for symbol, data, flops in compile_in_processes(
-            [(r.symbol, r.text) for r in left], target, folder
+            [(r.symbol, r.text, r.trace) for r in left], target, folder
         ):
             finished(symbol, CompiledKernel(data, flops))
     return done
