@@ -145,14 +145,14 @@ def formula(kind: str) -> tl.Schedule:
 
 @pytest.mark.parametrize("kind", ["graph", "deep"])
 def test_large_formulas_are_scheduled_and_built(kind: str) -> None:
-    begin = time.perf_counter()
+    begin = time.process_time()
     sch = formula(kind)
     (i,) = sch.loops("Y")
     outer, inner = sch.split(i, [None, 16])
     sch.vectorize(inner)
     sch.parallel(outer)
     exe = tl.build(sch, cache=False)
-    assert time.perf_counter() - begin < 30
+    assert time.process_time() - begin < 30
     x = np.linspace(0, 0.02, 64, dtype="f4")
     y, z = np.zeros((2, 64), "f4")
     exe(x, y)
