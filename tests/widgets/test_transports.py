@@ -9,6 +9,8 @@ import pytest
 from helpers.schedules import matmul_schedule
 from helpers.sessions import STATE, FakeRunner, View
 
+from tvmlab import te
+from tvmlab.ir import structural_hash
 from tvmlab.support import OptionError, UserError
 from tvmlab.widgets import Session, comms, explore, open_session, sessions
 from tvmlab.widgets.comms import TARGET, connect, opened, register_target
@@ -199,3 +201,22 @@ def test_only_schedules_can_be_explored() -> None:
     with pytest.raises(UserError, match="cannot explore int: it is no schedule"):
         explore(3)  # pyright: ignore[reportArgumentType]
     assert len(sessions()) == before
+
+
+def test_explore_says_what_becomes_of_te_schedules() -> None:
+    out: Any = te.compute((4,), lambda i: te.const(1.0, "float32"), name="Y")
+    s: Any = te.create_schedule(out.op)
+    tx = te.thread_axis("threadIdx.x")
+    s[out].bind(out.op.axis[0], tx)
+    with pytest.raises(UserError, match="cannot explore a te schedule") as plain:
+        explore(s)
+    assert plain.value.hint is not None
+    assert "set_store_predicate" not in plain.value.hint
+    s[out].set_store_predicate(tx < 2)
+    with pytest.raises(UserError, match="cannot explore a te schedule") as guarded:
+        explore(s)
+    assert guarded.value.hint is not None
+    assert "it shows Y without set_store_predicate" in guarded.value.hint
+    done = s.replay()
+    assert structural_hash(done.schedule.program) != structural_hash(done.program)
+    assert "predicate" not in done.schedule.trace.to_json()

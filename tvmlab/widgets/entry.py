@@ -5,7 +5,7 @@ from __future__ import annotations
 from os import PathLike
 from typing import TYPE_CHECKING
 
-from tvmlab.schedule import Schedule
+from tvmlab.schedule import Schedule, TeSchedule
 from tvmlab.support import OptionError, UserError
 from tvmlab.target import TargetLike
 
@@ -43,10 +43,7 @@ def explore(
         If this is no schedule, or the packages of the lab are not installed.
     """
     if not isinstance(schedule, (Schedule, str, PathLike)):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise UserError(
-            f"cannot explore {type(schedule).__name__}: it is no schedule",
-            hint="make one first: tl.explore(tl.Schedule(C))",
-        )
+        raise _not_explorable(schedule)
     try:
         from .widget import ExplorerWidget
     except ModuleNotFoundError as error:
@@ -60,3 +57,19 @@ def explore(
     register_target()
     session.measuring.warm()
     return ExplorerWidget(session)
+
+
+def _not_explorable(given: object) -> UserError:
+    if not isinstance(given, TeSchedule):
+        return UserError(
+            f"cannot explore {type(given).__name__}: it is no schedule",
+            hint="make one first: tl.explore(tl.Schedule(C))",
+        )
+    hint = "explore the schedule that they make: tl.explore(s.replay().schedule)"
+    guarded = [stage.name for stage in given.stages if stage.store_predicate is not None]
+    if guarded:
+        hint += (
+            f"; it shows {', '.join(guarded)} without set_store_predicate, which is no step of a "
+            f"schedule: only tl.lower(s, args) takes it"
+        )
+    return UserError("cannot explore a te schedule: its stages only write steps down", hint=hint)

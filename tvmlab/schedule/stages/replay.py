@@ -36,7 +36,7 @@ class Replayed:
     Attributes
     ----------
     schedule
-        The schedule; its trace holds the steps.
+        The schedule; its trace holds the steps, but no `set_store_predicate`: see `program`.
     blocks
         The block of each stage that was not inlined.
     loops
@@ -53,7 +53,7 @@ class Replayed:
 
     @property
     def program(self) -> Program:
-        """The scheduled program, with every argument that was asked for."""
+        """The scheduled program, with store predicates and every argument that was asked for."""
         wanted = {
             block: stage.store_predicate
             for stage, block in self.blocks.items()

@@ -255,7 +255,12 @@ class Stage(Placed):
         self._option("transform_layout", mapping_function)
 
     def set_store_predicate(self, predicate: Expr) -> None:
-        """Only store where a condition over the thread axes holds, such as on one thread."""
+        """Only store where a condition over the thread axes holds, such as on one thread.
+
+        It may leave elements unwritten, so it is no step of a schedule and stands in no trace:
+        `tl.lower(s, args)` takes it, while `s.replay().schedule`, the explorer and saved sessions
+        show the stage without it.
+        """
         self.store_predicate = predicate
         self.schedule.note("set_store_predicate")
 

@@ -86,6 +86,8 @@ class TeSchedule:
     def replay(self, args: Sequence[Any] | None = None, name: str | None = None) -> Replayed:
         """Take the steps on the eager schedule.
 
+        All are in its trace but `set_store_predicate`: only the `program` of the result has that.
+
         Parameters
         ----------
         args
