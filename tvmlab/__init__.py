@@ -19,6 +19,7 @@ from .schedule import RefusedError, Schedule, Verdict
 from .support import TvmlabError, UserError
 
 if TYPE_CHECKING:
+    from .exercises import exercise
     from .graph import compiler
     from .tune import best
     from .widgets import explore
@@ -32,6 +33,7 @@ __all__ = [
     "best",
     "build",
     "compiler",
+    "exercise",
     "explore",
     "kernel",
     "load_library",
@@ -58,6 +60,10 @@ def __getattr__(name: str) -> Any:
         from .tune import best
 
         return best
+    if name == "exercise":
+        from .exercises import exercise
+
+        return exercise
     if name == "explore":
         from .widgets import explore
 

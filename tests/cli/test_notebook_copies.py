@@ -87,3 +87,16 @@ def test_folder_that_cannot_be_made(shipped: Path, tmp_path: Path) -> None:
         copy_notebooks(tmp_path / "file")
     assert "--dir" in str(caught.value)
     assert os.listdir(tmp_path / "package" / "notebooks")
+
+
+def test_exercises_have_a_folder_of_their_own(shipped: Path, tmp_path: Path) -> None:
+    (shipped / "exercises").mkdir()
+    (shipped / "exercises" / "01-a.ipynb").write_text("to do")
+    work = tmp_path / "work"
+    assert [c.name for c in copy_notebooks(work)][-1] == "exercises/01-a.ipynb"
+    assert (work / "01-a.ipynb").read_text() == "first"
+    mine = work / "exercises" / "01-a.ipynb"
+    mine.write_text("done")
+    (shipped / "exercises" / "01-a.ipynb").write_text("to do, newer")
+    assert statuses(copy_notebooks(work)) == ["unchanged", "unchanged", "kept"]
+    assert mine.read_text() == "done"

@@ -17,6 +17,7 @@ from tvmlab.support import OptionError, RuntimeFailure, fields_of
 
 _PACKAGE = Path(__file__).parents[1]
 _RECORD = ".tvmlab-copied.json"
+_EXERCISES = "exercises"
 
 CopyStatus = Literal["copied", "updated", "unchanged", "kept"]
 
@@ -40,7 +41,7 @@ def shipped_notebooks() -> list[Path]:
     for folder in (_PACKAGE / "notebooks", _PACKAGE.parent / "notebooks"):
         found = sorted(folder.glob("*.ipynb"))
         if found:
-            return found
+            return found + sorted(folder.glob(f"{_EXERCISES}/*.ipynb"))
     raise OptionError(
         "this installation of tvmlab has no notebooks",
         hint="install it again from a wheel or a source checkout",
@@ -69,15 +70,22 @@ def _copy_all(folder: Path) -> Iterator[Copied]:
     known = _read_record(folder)
     record: dict[str, object] = {}
     for source in shipped_notebooks():
-        target, fresh = folder / source.name, source.read_bytes()
+        name = _name(source)
+        target, fresh = folder / name, source.read_bytes()
         old = target.read_bytes() if target.exists() else None
-        status = _status(old, fresh, known.get(source.name))
+        status = _status(old, fresh, known.get(name))
         if status in ("copied", "updated"):
+            target.parent.mkdir(exist_ok=True)
             target.write_bytes(fresh)
-        record[source.name] = known.get(source.name) if status == "kept" else _digest(fresh)
-        yield Copied(source.name, status)
+        record[name] = known.get(name) if status == "kept" else _digest(fresh)
+        yield Copied(name, status)
     if record != known:
         (folder / _RECORD).write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+
+
+def _name(source: Path) -> str:
+    """Where a notebook lies in the folder, with its subfolder if it is an exercise."""
+    return f"{_EXERCISES}/{source.name}" if source.parent.name == _EXERCISES else source.name
 
 
 def _status(old: bytes | None, fresh: bytes, copied: object) -> CopyStatus:
