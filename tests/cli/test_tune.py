@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
+from onnx import helper, numpy_helper
 
 from tvmlab.cli import main
 from tvmlab.cli.workloads import named_workload
@@ -42,3 +44,50 @@ def test_an_unknown_workload_is_a_usage_error(
     told = capsys.readouterr().err
     assert "did you mean 'matmul-512'" in told
     assert "workloads are matmul-N" in told
+
+
+def saved_model(folder: Path, rows: int) -> Path:
+    """A model of a few kernels."""
+    nodes = [
+        helper.make_node("Exp", ["x"], ["e"]),
+        helper.make_node("MatMul", ["e", "w"], ["m"]),
+        helper.make_node("Softmax", ["m"], ["y"]),
+    ]
+    graph = helper.make_graph(
+        nodes,
+        "net",
+        [helper.make_tensor_value_info("x", 1, [rows, 48])],
+        [helper.make_tensor_value_info("y", 1, [rows, 32])],
+        [numpy_helper.from_array(np.eye(48, 32, dtype="f4"), "w")],
+    )
+    path = folder / "net.onnx"
+    opset = [helper.make_opsetid("", 17)]
+    made = helper.make_model(graph, opset_imports=opset, ir_version=8)
+    path.write_bytes(made.SerializeToString())
+    return path
+
+
+def test_a_model_is_tuned_and_compiled_with_what_was_found(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model, log = str(saved_model(tmp_path, 32)), str(tmp_path / "log")
+    words = ["tune", model, "--search", "random", "--log", log]
+    assert main([*words, "--trials", "6"]) == 0
+    out = capsys.readouterr().out
+    assert "kernels of net.onnx" in out
+    assert "tvmlab compile --tuned" in out
+    assert main([*words, "--trials", "3", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert sum(row["trials"] for row in rows) == 9
+    assert all(row["best_seconds"] <= row["default_seconds"] for row in rows)
+    words = ["compile", model, "-o", str(tmp_path / "out"), "--tuned", log, "--json"]
+    assert main(words) == 0
+    assert json.loads(capsys.readouterr().out)["tuned_kernels"] == len(rows) > 1
+
+
+def test_a_model_that_computes_nothing_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = str(saved_model(tmp_path, 0))
+    assert main(["tune", model, "--log", str(tmp_path / "log")]) == 1
+    assert "net.onnx has no kernel to tune" in capsys.readouterr().err

@@ -25,6 +25,12 @@ def add_model(parser: Parser) -> None:
 def add_build_options(parser: Parser) -> None:
     """Declare how a model is compiled."""
     parser.add_argument("--target", default="cpu", help="the machine (default: this one)")
+    add_size(parser)
+    parser.add_argument("--no-cache", action="store_true", help="compile everything anew")
+
+
+def add_size(parser: Parser) -> None:
+    """Declare numbers for sizes."""
     parser.add_argument(
         "--size",
         action="append",
@@ -32,7 +38,6 @@ def add_build_options(parser: Parser) -> None:
         metavar="NAME=NUMBER",
         help="a number for a size that the model leaves open, such as batch=1",
     )
-    parser.add_argument("--no-cache", action="store_true", help="compile everything anew")
 
 
 def sizes_of(words: Sequence[str]) -> dict[str, int]:

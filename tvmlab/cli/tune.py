@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import time
+from pathlib import Path
 from typing import Any
 
 from tvmlab.inspect import table, tuning_report
@@ -19,21 +19,26 @@ from tvmlab.tune import (
 )
 from tvmlab.widgets import load_session
 
+from .models import add_size, sizes_of
 from .parser import Parser, whole_number
 from .terminal import heading, indented, print_json
+from .tune_model import tune_model
+from .tuning_bar import follow
 from .workloads import named_workload
 
 SUMMARY = "search for a fast schedule"
 DESCRIPTION = """\
-Search for a fast schedule of a workload, or of what a saved session leaves open, and keep every
-trial in a log. Started again, the search goes on where it ended; Ctrl-C ends it."""
+Search for a fast schedule of a workload, of what a saved session leaves open, or of the kernels of
+a model, and keep every trial in a log. Started again, the search goes on where it ended; Ctrl-C
+ends it. `tvmlab compile --tuned` takes what was found for a model."""
 
 
 def fill(parser: Parser) -> None:
     """Declare the arguments."""
     parser.add_argument(
         "workload",
-        help="matmul-N, matmul-MxNxK, C1 to C12, D1 to D9, or a session saved as .tvmlab.json",
+        help="matmul-N, matmul-MxNxK, C1 to C12, D1 to D9, a session saved as .tvmlab.json, "
+        "or a model MODEL.onnx, of which all kernels are tuned",
     )
     parser.add_argument(
         "--trials", type=whole_number(1, 1_000_000), default=200, help="how many (default: 200)"
@@ -47,14 +52,23 @@ def fill(parser: Parser) -> None:
     )
     parser.add_argument("--seed", type=whole_number(0, 1 << 31), default=0, help="default: 0")
     parser.add_argument("--threads", type=whole_number(1, 1024), help="default: all cores")
+    add_size(parser)
     parser.add_argument("--log", help=f"file of the log (default: {default_log_path()})")
     parser.add_argument("--json", action="store_true", help="print as JSON")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Search; the exit code is 1 if no schedule could be measured."""
+    target = Target.of("cpu")
+    if arguments.threads:
+        target = target.with_threads(arguments.threads)
+    sizes = sizes_of(arguments.size)
     with TuningLog(arguments.log) as log, Measurer(2) as runner:
-        tuner = _tuner(arguments, log, runner)
+        common = {"log": log, "runner": runner, "search": arguments.search,
+                  "seed": arguments.seed, "patience": arguments.patience}  # fmt: skip
+        if arguments.workload.endswith(".onnx"):
+            return tune_model(Path(arguments.workload), sizes, target, arguments, common)
+        tuner = _tuner(arguments.workload, target, common)
         _search(arguments, tuner)
     report = tuning_report(tuner)
     if arguments.json:
@@ -68,47 +82,20 @@ def run(arguments: argparse.Namespace) -> int:
     return 0 if tuner.best is not None else 1
 
 
-def _tuner(arguments: argparse.Namespace, log: TuningLog, runner: Measurer) -> Tuner:
-    target = Target.of("cpu")
-    if arguments.threads:
-        target = target.with_threads(arguments.threads)
-    common: dict[str, Any] = {
-        "log": log, "runner": runner, "search": arguments.search, "seed": arguments.seed,
-        "patience": arguments.patience,
-    }  # fmt: skip
-    if arguments.workload.endswith(".json"):
-        schedule = load_session(arguments.workload).schedule
+def _tuner(workload: str, target: Target, common: dict[str, Any]) -> Tuner:
+    if workload.endswith(".json"):
+        schedule = load_session(workload).schedule
         return Tuner(partial_space(schedule, target), starts=(schedule,), **common)
-    out, default = named_workload(arguments.workload, target)
+    out, default = named_workload(workload, target)
     return Tuner(generic_space(out, target), starts=(default,), **common)
 
 
 def _search(arguments: argparse.Namespace, tuner: Tuner) -> None:
-    """Run with a bar that shows the best so far."""
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeRemainingColumn,
-    )
-
-    until = time.monotonic() + arguments.seconds if arguments.seconds else None
-    columns = (
-        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(),
-        TextColumn("{task.fields[best]}"),
+    follow(
+        tuner.run(arguments.trials), arguments.workload, arguments.trials,
+        lambda: tuner.measured, lambda: _best(tuner),
+        seconds=arguments.seconds, hidden=arguments.json,
     )  # fmt: skip
-    with Progress(*columns, console=Console(stderr=True), disable=arguments.json) as bar:
-        shown = bar.add_task(arguments.workload, total=arguments.trials, best=_best(tuner))
-        start = tuner.measured
-        try:
-            for _ in tuner.run(arguments.trials):
-                bar.update(shown, completed=tuner.measured - start, best=_best(tuner))
-                if until is not None and time.monotonic() > until:
-                    break
-        except KeyboardInterrupt:
-            bar.console.print("stopped; the log keeps what was measured")
 
 
 def _best(tuner: Tuner) -> str:
