@@ -54,6 +54,79 @@ def test_the_solution_in_python_makes_the_same(exercise: Any) -> None:
     assert exercise.check(sch).passed
 
 
+def other_order(sch: tl.Schedule) -> None:
+    i, j, k = sch.loops("C")
+    sch.reorder(k, i, j)
+
+
+def larger_tiles(sch: tl.Schedule) -> None:
+    i, j = sch.loops("T")
+    sch.tile(i, j, 8, 8)
+
+
+def partitioned(sch: tl.Schedule) -> None:
+    outer, lanes = sch.split(sch.loops("B")[0], [None, 8])
+    sch.partition(outer)
+    sch.vectorize(lanes)
+
+
+def wider_skew(sch: tl.Schedule) -> None:
+    i, j = sch.loops(sch.blocks()[0])
+    diagonal = sch.skew(i, j, 2)
+    sch.reorder(diagonal, i)
+    sch.parallel(i)
+
+
+@pytest.mark.parametrize(
+    ("name", "steps"),
+    [
+        ("reorder", other_order),
+        ("tile", larger_tiles),
+        ("tail", partitioned),
+        ("skew", wider_skew),
+    ],
+)
+def test_other_ways_pass_too(name: str, steps: Any, tmp_path: Path) -> None:
+    exercise = tl.exercise(name, progress=tmp_path / "progress.json")
+    steps(exercise.schedule)
+    assert exercise.check().passed
+
+
+def guarded(sch: tl.Schedule) -> None:
+    sch.vectorize(sch.split(sch.loops("B")[0], [None, 8])[1])
+
+
+def inlined(sch: tl.Schedule) -> None:
+    sch.compute_inline("X")
+
+
+def long_strips(sch: tl.Schedule) -> None:
+    outer, _ = sch.split(sch.loops("B")[0], [None, 8])
+    sch.compute_at("X", outer)
+    sch.parallel(outer)
+
+
+def copied_as_it_is(sch: tl.Schedule) -> None:
+    sch.cache_read("C", "B", "global")
+
+
+@pytest.mark.parametrize(
+    ("name", "steps", "found"),
+    [
+        ("tail", guarded, "B asks a condition"),
+        ("fuse", inlined, "X is computed anew at each use"),
+        ("halo", long_strips, "160 elements"),
+        ("pack", copied_as_it_is, "5536 misses"),
+    ],
+)
+def test_halfway_is_told_apart(name: str, steps: Any, found: str, tmp_path: Path) -> None:
+    exercise = tl.exercise(name, progress=tmp_path / "progress.json")
+    steps(exercise.schedule)
+    exercise.predict(1.0)
+    (missed,) = (r for r in exercise.check().results if not r.met)
+    assert missed.found == found
+
+
 def arrays(*shapes: tuple[int, ...]) -> list[Any]:
     rng = np.random.default_rng(3)
     return [rng.random(shape, dtype=np.float32) for shape in shapes]

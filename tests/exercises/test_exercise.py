@@ -117,6 +117,12 @@ def test_counts_show_after_a_prediction(file: Path) -> None:
     assert begin("reorder", file).progress["reorder"].guesses == [(4.0, 5408 / 2552)]
 
 
+def test_the_level_that_a_task_is_about_is_predicted(file: Path) -> None:
+    exercise = begin("tile", file)
+    exercise.task.solve(exercise.schedule)
+    assert exercise.predict(2.5).misses == (1280, 512)
+
+
 @pytest.mark.parametrize(("steps", "found"), [("ikj", "mine"), ("ijk", "same"), ("kij", "mine")])
 def test_which_has_fewer(steps: str, found: str, file: Path) -> None:
     exercise = begin("reorder", file)

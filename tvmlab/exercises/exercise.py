@@ -144,7 +144,7 @@ class Exercise(_Text):
         return Solution(schedule.trace.to_python(), schedule)
 
     def predict(self, factor: float | None = None, *, fewer: Fewer | None = None) -> Prediction:
-        """Say what your steps do to the misses in the small cache, then see the figure.
+        """Say what your steps do to the misses in the teaching caches, then see the figure.
 
         Parameters
         ----------
@@ -154,7 +154,7 @@ class Exercise(_Text):
             Or only which one has fewer: "start", "mine", or "same".
         """
         _require_prediction(factor, fewer)
-        ratio, counts = fewer_misses(self.schedule, self._start)
+        ratio, counts = fewer_misses(self.schedule, self._start, self.task.level)
         self._predicted = True
         if factor is None:
             found = "same" if counts[0] == counts[1] else "mine" if ratio > 1 else "start"

@@ -40,9 +40,9 @@ def grade(
     return tuple(results)
 
 
-def fewer_misses(schedule: Schedule, start: Program) -> tuple[float, tuple[int, int]]:
-    """By what factor a schedule has fewer misses in the small cache, and both counts."""
-    before, after = misses(start)[0], misses(schedule.program)[0]
+def fewer_misses(schedule: Schedule, start: Program, level: int) -> tuple[float, tuple[int, int]]:
+    """By what factor a schedule misses a level of the caches less, and both counts."""
+    before, after = misses(start)[level], misses(schedule.program)[level]
     return before / max(after, 1), (before, after)
 
 

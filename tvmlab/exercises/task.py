@@ -27,6 +27,8 @@ class Task:
         From a nudge to nearly the answer; one is given at a time.
     solve
         Takes the steps of one solution.
+    level
+        The misses that are predicted are those of this level and all before it; 0 is the nearest.
     """
 
     name: str
@@ -36,6 +38,7 @@ class Task:
     goals: tuple[Goal, ...]
     hints: tuple[str, ...]
     solve: Callable[[Schedule], None]
+    level: int = 0
 
     def solved(self) -> Schedule:
         """A schedule with the steps of the solution."""
