@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from helpers.bench_session import Bench
 
 import tvmlab as tl
 from tvmlab import te
@@ -86,6 +87,15 @@ def test_a_refused_step_is_the_next_hint(file: Path) -> None:
     assert "refused [parallel.reduction]" in str(hint)
     assert f"fix: {hint.verdict.fixes[0].title}" in str(hint)
     assert exercise.hint().text.startswith("Hint 1 of 3")
+
+
+def test_what_is_done_by_mouse_counts_too(file: Path) -> None:
+    exercise = begin("sum", file)
+    bench = Bench(exercise.schedule)
+    assert not bench.ask("apply", row=bench.row("k"), action="parallel", params={})["ok"]
+    assert "parallel.reduction" in str(exercise.hint())
+    bench.done("apply", row=bench.row("k"), action="split", params={"factors": [4, None]})
+    assert exercise.check().results[0].found == "1 step"
 
 
 def test_the_ladder_of_hints(file: Path) -> None:
