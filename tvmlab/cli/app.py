@@ -47,6 +47,7 @@ examples:
   tvmlab lab                     JupyterLab with the notebooks
   tvmlab demo matmul             one kernel, from formula to measured speed-up
   tvmlab compile m.onnx -o m     a model as kernels that run without the compiler
+  tvmlab tune m.onnx             faster schedules for `tvmlab compile --tuned`
   tvmlab devices --json          this machine, for a program to read
 """
 
