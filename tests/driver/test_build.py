@@ -79,6 +79,24 @@ def test_other_options_and_other_compilers_build_anew(monkeypatch: pytest.Monkey
     assert again.from_cache  # the object is the same
 
 
+def test_code_that_a_loop_carries_is_part_of_what_is_found_again() -> None:
+    code = (
+        "define void @doubled_in_place(ptr %p) { %x = load i32, ptr %p\\n %y = mul i32 %x, 2\\n "
+        "store i32 %y, ptr %p\\n ret void }"
+    )
+    program = parse(f"""\
+def f(A: int32[8]):
+    for i in range(8, pragma_import_llvm="{code}"):
+        call("symbol:doubled_in_place", update(A[i]))
+""")
+    for stages in ("lower", "recall"):
+        exe = tl.build(program)
+        assert stages in exe.stages
+        values = np.arange(8, dtype="i4")
+        exe(values)
+        assert values.tolist() == [0, 2, 4, 6, 8, 10, 12, 14]
+
+
 def test_an_object_that_is_gone_is_built_again(tmp_path: Path) -> None:
     sch = tl.Schedule(matmul())
     tl.build(sch)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         located_asm,
         located_ir,
         loop_reports,
+        outside_symbols,
         require_symbols,
         with_code,
     )
@@ -45,6 +46,7 @@ __all__ = [
     "located_asm",
     "located_ir",
     "loop_reports",
+    "outside_symbols",
     "require_symbols",
     "with_code",
 ]
@@ -68,6 +70,7 @@ __getattr__ = on_demand(
             "located_asm",
             "located_ir",
             "loop_reports",
+            "outside_symbols",
             "require_symbols",
             "with_code",
         ],

@@ -162,7 +162,7 @@ def build(
     key = recall_key(program, machine, options, emit_options) if cache else None
     known = recall(store, key) if store is not None and key is not None else None
     if known is not None:
-        codegen.require_symbols(program)
+        codegen.require_symbols(program.name, known.symbols)
         kernel = Kernel(known.object_bytes, known.signature)
         stages = {"recall": time.perf_counter() - start}
         return Executable(program, machine, kernel, translate, stages, from_cache=True)
@@ -179,11 +179,12 @@ def build(
         (compile_now(), False) if store is None else store.get_or_build(object_key, compile_now)
     )
     linking = time.perf_counter()
-    codegen.require_symbols(made.lowered.program)
+    symbols = codegen.outside_symbols(made.lowered.program)
+    codegen.require_symbols(program.name, symbols)
     signature = codegen.kernel_signature(made.lowered.program, like=program)
     kernel = Kernel(data, signature)
     if store is not None and key is not None:
-        remember(store, key, object_key, signature)
+        remember(store, key, object_key, signature, symbols)
     stages["load"] = time.perf_counter() - linking
     return Executable(program, machine, kernel, lambda: made, stages, from_cache=found)
 

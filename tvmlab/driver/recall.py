@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -18,16 +19,17 @@ from tvmlab.ir import Program, to_text
 from tvmlab.runtime import ObjectCache, Signature
 from tvmlab.target import Target
 
-_COMPILER = ("support", "target", "ir", "arith", "lower", "codegen", "runtime")
+_COMPILER = ("support", "target", "ir", "arith", "lower", "codegen", "driver", "runtime")
 """The packages between a program and its machine code."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recalled:
-    """Machine code from the cache, and how it is called."""
+    """Machine code from the cache, how it is called, and the C functions that it calls itself."""
 
     object_bytes: bytes
     signature: Signature
+    symbols: tuple[str, ...]
 
 
 def recall_key(program: Program, target: Target, *options: object) -> str | None:
@@ -48,12 +50,20 @@ def recall(store: ObjectCache, key: str) -> Recalled | None:
         return None
     found = json.loads(entry)
     data = store.get(found["object"])
-    return None if data is None else Recalled(data, Signature.from_json(found["signature"]))
+    if data is None:
+        return None
+    return Recalled(data, Signature.from_json(found["signature"]), tuple(found["symbols"]))
 
 
-def remember(store: ObjectCache, key: str, object_key: str, signature: Signature) -> None:
+def remember(
+    store: ObjectCache,
+    key: str,
+    object_key: str,
+    signature: Signature,
+    symbols: Sequence[str],
+) -> None:
     """Note which object was made of a program."""
-    entry = {"object": object_key, "signature": signature.to_json()}
+    entry = {"object": object_key, "signature": signature.to_json(), "symbols": list(symbols)}
     store.put(key, json.dumps(entry).encode())
 
 

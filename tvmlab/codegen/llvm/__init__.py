@@ -5,7 +5,7 @@ from .compile import CompiledObject, cache_key_parts, compile_module
 from .emit import emit_module, kernel_name
 from .interface import kernel_signature
 from .line_table import Located, located_asm, located_ir
-from .link import compile_c, require_symbols, with_code
+from .link import compile_c, outside_symbols, require_symbols, with_code
 from .options import EmitOptions, FastMath
 from .shared import c_compiler, link_shared
 
@@ -26,6 +26,7 @@ __all__ = [
     "located_asm",
     "located_ir",
     "loop_reports",
+    "outside_symbols",
     "require_symbols",
     "with_code",
 ]

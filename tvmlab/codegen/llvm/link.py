@@ -13,7 +13,7 @@ import base64
 import shutil
 import subprocess
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -83,7 +83,18 @@ def _defined(code: str) -> frozenset[str]:
     return frozenset(f.name for f in _module(code).functions if not f.is_declaration)
 
 
-def require_symbols(program: Program) -> None:
+def outside_symbols(program: Program) -> tuple[str, ...]:
+    """The C functions that a lowered program calls and that no code linked with it defines."""
+    found: dict[str, None] = {}
+    for node in walk(program.body):
+        callee = node.callee if isinstance(node, Invoke) else getattr(node, "op", "")
+        kind, _, name = callee.partition(":")
+        if kind == "symbol" and not any(name in _defined(code) for code in program.imported_code):
+            found.setdefault(name)
+    return tuple(found)
+
+
+def require_symbols(program: str, names: Iterable[str]) -> None:
     """Refuse a program that calls C functions which are nowhere to be found.
 
     Raises
@@ -91,18 +102,14 @@ def require_symbols(program: Program) -> None:
     UserError
         It names the first of them.
     """
-    for node in walk(program.body):
-        callee = node.callee if isinstance(node, Invoke) else getattr(node, "op", "")
-        kind, _, name = callee.partition(":")
-        linked = any(name in _defined(code) for code in program.imported_code)
-        if kind != "symbol" or linked or find_symbol(name):
-            continue
-        raise UserError(
-            f"{program.name} calls the C function {name}, which is neither in this process nor in "
-            "code that is linked in",
-            hint="pass its code as build(..., link=[...]), or load its library first by "
-            "tvmlab.load_library",
-        )
+    for name in names:
+        if not find_symbol(name):
+            raise UserError(
+                f"{program} calls the C function {name}, which is neither in this process nor in "
+                "code that is linked in",
+                hint="pass its code as build(..., link=[...]), or load its library first by "
+                "tvmlab.load_library",
+            )
 
 
 @cache
