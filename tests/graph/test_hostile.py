@@ -171,6 +171,13 @@ def test_deep_nesting() -> None:
         from_onnx(deep)
 
 
+def test_names_that_are_no_text() -> None:
+    data = model_of([node("Relu", "x")]).SerializeToString()
+    assert data.count(b"Relu") == 1
+    with pytest.raises(GraphError, match="op_type of the model is not text"):
+        from_onnx(data.replace(b"Relu", b"R\xff\xfeu"))
+
+
 def mutations(seed: int, count: int) -> None:
     """Random changes of a good file: each is read or refused, never anything else."""
     weights = numpy_helper.from_array(np.ones((4, 2, 3, 3), "f4"), "w")

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .expr import Const, Expr, Load, Logic, Select, Var, const
+from .purity import is_pure
 from .stmt import Evaluate, If, Let, Stmt, Store
 from .traverse import children, map_children, post_order, substitute
 
@@ -115,8 +116,9 @@ class _Parts:
         return 1 + sum(s for s, _ in below), 1 + max((d for _, d in below), default=0)
 
     def _name(self, value: Expr, guard: Guard, new: Mapping[int, Expr]) -> Expr:
-        # Where the formula does not get to a part, its value must not be computed either.
-        for cond, holds in reversed(guard):
+        # Where the formula does not get to a part, its value must not be computed either, unless
+        # it can do no harm: an index without its conditions is easier to bound.
+        for cond, holds in () if is_pure(value) else reversed(guard):
             known, zero = new[id(cond)], const(0, value.dtype)
             value = Select(known, value, zero) if holds else Select(known, zero, value)
         var = Var(f"e_{len(self.lets)}", value.dtype)

@@ -96,8 +96,9 @@ def product_form(output: Tensor) -> ProductForm:
     if factors is None or op.reduction.reducer.name != "sum":
         raise _no_product(output, "what it sums is not a product of elements of two tensors")
     spatial = [axis for axis in op.axis if const_int(axis.extent) != 1]
-    if not spatial:
-        spatial = [op.axis[-1]]
+    if not spatial or (op.axis[-1] not in spatial and _in_both(spatial[-1], factors)):
+        # A single column; what both factors change along is a batch.
+        spatial.append(op.axis[-1])
     columns, left, right = _sides(spatial[-1], factors, op.reduce_axis[0])
     if left is None:
         raise _no_product(output, f"both factors change along {columns.name}, its last dimension")
@@ -161,6 +162,10 @@ def _sides(
     if has == (True, True) and const_int(columns.extent) != 1:
         return columns, None, second
     return (columns, second, first) if has == (True, False) else (columns, first, second)
+
+
+def _in_both(axis: Axis, factors: tuple[Load, Load]) -> bool:
+    return all(axis in _operand(load).axes for load in factors)
 
 
 def _operand(load: Load) -> Operand:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator
+from typing import Any
 
 from tvmlab.graph.types import GraphError
 
@@ -27,6 +28,7 @@ def check_support(model: ModelProto) -> int:
     GraphError
         It lists every node that is not supported, each with the nearest alternative.
     """
+    _require_text(model, 0)
     versions = {o.domain if o.domain != "ai.onnx" else "": int(o.version)
                 for o in model.opset_import}  # fmt: skip
     opset = versions.get("", 0)
@@ -62,6 +64,23 @@ def _complaint(node: NodeProto, domain: str) -> str:
             f"the nearest supported operator is {close[0]}" if close else "there is no alternative"
         )
     return f"{node.name or (node.output[0] if node.output else '?')}: {op} ({tip})"
+
+
+def _require_text(message: Any, depth: int) -> None:
+    """Refuse names that are no text: damaged files have such."""
+    if depth > 4 * _DEEPEST:
+        raise GraphError(f"messages of the model are nested more than {4 * _DEEPEST} deep")
+    for field, value in message.ListFields():
+        if field.type == field.TYPE_MESSAGE:
+            for one in [value] if hasattr(value, "ListFields") else value:
+                _require_text(one, depth + 1)
+        elif field.type == field.TYPE_STRING:
+            for one in [value] if isinstance(value, (str, bytes)) else value:
+                if not isinstance(one, str):
+                    raise GraphError(
+                        f"the field {field.full_name} of the model is not text: {one!r:.60}",
+                        hint="the file may be damaged",
+                    )
 
 
 def _all_nodes(model: ModelProto) -> Iterator[NodeProto]:
