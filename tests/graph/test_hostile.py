@@ -172,7 +172,7 @@ def test_deep_nesting() -> None:
 
 
 def test_names_that_are_no_text() -> None:
-    data = model_of([node("Relu", "x")]).SerializeToString()
+    data = node("Relu", "x").SerializeToString()
     assert data.count(b"Relu") == 1
     with pytest.raises(GraphError, match="op_type of the model is not text"):
         from_onnx(data.replace(b"Relu", b"R\xff\xfeu"))
