@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from tvmlab.arith import Bounds, simplify
+from tvmlab.arith import Bounds, prove, simplify
 from tvmlab.ir import (
     FALSE,
     Block,
@@ -108,7 +108,11 @@ class _Separation:
         if not _starts_at_zero(block, zero, env) or _shares_buffers(block, loop):
             return None
         fresh = {lp.var: Var(f"{lp.var.name}_init") for lp in inner}
-        guard = simplify(substitute(_own_condition(block, reduced, spatial), zero), env)
+        rounds = env
+        for lp in chain:
+            rounds = rounds.bind_loop(lp.var, lp.extent) if lp.var in zero else rounds
+        first = _first_round(block, zero, rounds)
+        guard = FALSE if first is None else simplify(first, env)
         if guard is FALSE:
             return None
         nest: Stmt = self._init_block(block, substitute(guard, fresh), fresh)
@@ -145,12 +149,21 @@ def _candidates(stmt: For, loops: tuple[For, ...]) -> list[_Candidate]:
     return found
 
 
-def _own_condition(block: Block, reduced: set[Var], spatial: set[Var]) -> Expr:
-    """The part of the condition that is not about which rounds there are: a sum of none starts."""
-    rest = [
-        c for c in conjuncts(block.predicate) if not uses_var(c, reduced) or uses_var(c, spatial)
-    ]
-    return conjunction(rest)
+def _first_round(block: Block, zero: dict[Var, Expr], rounds: Bounds) -> Expr | None:
+    """The condition in the first round; None if it may leave out that one but not all others.
+
+    A condition on nothing but the rounds is left out: a sum of none has its start value, too.
+    """
+    kept: list[Expr] = []
+    for condition in conjuncts(block.predicate):
+        if not uses_var(condition, set(zero)):
+            kept.append(condition)
+        elif any(isinstance(n, Var) and n not in zero for n in walk(condition)):
+            first = substitute(condition, zero)
+            if not prove(first, rounds.assume(condition)):
+                return None
+            kept.append(first)
+    return conjunction(kept)
 
 
 def _bound_by(block: Block, kind: str) -> set[Var]:
