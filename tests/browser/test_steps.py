@@ -75,7 +75,7 @@ def test_a_product_is_tiled_bound_and_noted(explorer: Explorer) -> None:
 
 def test_a_refusal_shows_two_iterations_and_its_fix_is_one_click(explorer: Explorer) -> None:
     explorer.select("k")
-    explorer.press("v")
+    explorer.press("p")
     expect(explorer.card.locator(".tvmlab-differs")).to_have_text(["k=0", "k=1"])
     expect(explorer.card.locator(".tvmlab-cell")).to_have_text("C[0, 0]")
     explorer.card.locator("[data-fix]", has_text=re.compile("rfactor")).click()

@@ -5,11 +5,13 @@ from __future__ import annotations
 
 from textwrap import dedent
 
+import numpy as np
 import pytest
 from helpers.passes import Pass, check
 
+from tvmlab.codegen import interpret
 from tvmlab.ir import Program, parse, to_text
-from tvmlab.lower import VectorUnit
+from tvmlab.lower import VectorUnit, lower
 from tvmlab.lower.simplify_program import simplify_program
 from tvmlab.lower.vectorize_loops import vectorize_loops
 
@@ -235,3 +237,26 @@ def test_without_masks_the_rest_is_done_by_powers_of_two() -> None:
         "    A[ramp(4, 1, 2)] = broadcast(0.0, 2)",
         "    A[6] = 0.0",
     ]
+
+
+def test_lanes_that_also_set_the_start_value_run_one_after_the_other() -> None:
+    """The init cannot leave the loop that runs over elements and over the sum at once."""
+    program = parse("""\
+def c(A: float32[6, 7], B: float32[9, 7], C: float32[6, 9]):
+    for i in range(6):
+        for jk in range(18):
+            for k_1 in vectorized(2):
+                for k_2 in range(2):
+                    with block("C", vi=spatial(6, i), vj=spatial(9, jk // 2),
+                               vk=reduce(7, jk % 2 * 4 + k_1 * 2 + k_2)):
+                        where(jk % 2 * 4 + k_1 * 2 + k_2 < 7)
+                        with init():
+                            C[vi, vj] = 0.0
+                        C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vj, vk]
+""")
+    rng = np.random.default_rng(5)
+    a, b = rng.random((6, 7), "f4"), rng.random((9, 7), "f4")
+    for record in lower(program).record[:12]:
+        result = np.full((6, 9), np.nan, "f4")
+        interpret(record.after, [a, b, result])
+        np.testing.assert_allclose(result, a @ b.T, rtol=1e-5)

@@ -19,18 +19,21 @@ from tvmlab.ir import (
 )
 
 _OPS = ("add", "mul", "min", "max")
+_START = "start"
 
 
 def joined_by_lanes(loop: For) -> frozenset[Buffer]:
     """The buffers that a vectorized loop only updates, each by one operation in any order.
 
-    Start values that a block sets before do not count.
+    Start values that a block sets before do not count; nor do those that a dissolved block sets
+    under a condition, for then lowering takes the lanes one after the other.
     """
     found: dict[Buffer, set[str]] = {}
     for node in _outside_init(loop.body):
         if isinstance(node, Store):
             found.setdefault(node.buffer, set()).add(_operation(node))
-    alone = {buffer for buffer, ops in found.items() if len(ops) == 1 and "" not in ops}
+    updates = {buffer: ops - {_START} for buffer, ops in found.items()}
+    alone = {buffer for buffer, ops in updates.items() if len(ops) == 1 and "" not in ops}
     return frozenset(alone - _read_elsewhere(loop, alone))
 
 
@@ -46,8 +49,13 @@ def _outside_init(root: Node) -> list[Node]:
 
 
 def _operation(store: Store) -> str:
-    """The operation by which a store updates its element; empty if it does something else."""
+    """The operation by which a store updates its element; empty if it does something else.
+
+    A value in which the buffer does not occur is a start value.
+    """
     value = store.value
+    if not any(isinstance(n, Load) and n.buffer is store.buffer for n in walk(value)):
+        return _START
     if isinstance(value, Select) and _is_own(value.otherwise, store):
         value = value.then
     if not isinstance(value, Binary) or value.op not in _OPS:
