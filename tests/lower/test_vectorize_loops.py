@@ -14,6 +14,7 @@ from tvmlab.ir import Program, parse, to_text
 from tvmlab.lower import VectorUnit, lower
 from tvmlab.lower.simplify_program import simplify_program
 from tvmlab.lower.vectorize_loops import vectorize_loops
+from tvmlab.target import Target
 
 
 def vectorize(program: Program) -> Program:
@@ -256,7 +257,10 @@ def c(A: float32[6, 7], B: float32[9, 7], C: float32[6, 9]):
 """)
     rng = np.random.default_rng(5)
     a, b = rng.random((6, 7), "f4"), rng.random((9, 7), "f4")
-    for record in lower(program).record[:12]:
+    stages = [record.after for record in lower(program, Target.of("cpu")).record]
+    for stage in stages:
+        if len(stage.buffers[0].shape) == 1:
+            break  # memory has one dimension from here
         result = np.full((6, 9), np.nan, "f4")
-        interpret(record.after, [a, b, result])
+        interpret(stage, [a, b, result])
         np.testing.assert_allclose(result, a @ b.T, rtol=1e-5)
