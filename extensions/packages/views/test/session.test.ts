@@ -54,7 +54,7 @@ describe('history, code and figures', () => {
     find('[data-tab="python"]').click();
     expect(find('.tvmlab-lit').textContent).toBe('sch.parallel(i_outer)');
     find('[data-tab="llvm"]').click();
-    expect(asked('source').filter((sent) => 'kind' in sent && sent.kind === 'llvm')).toHaveLength(1);
+    expect(asked('source').filter(sent => 'kind' in sent && sent.kind === 'llvm')).toHaveLength(1);
   });
 
   it('marks old figures and a wrong result', () => {
