@@ -376,3 +376,21 @@ def test_what_threads_share_may_not_hang_on_a_condition_of_one_of_them() -> None
     assert "as they share T, but a condition on j_outer decides where the block runs" in str(
         verdict
     )
+
+
+def test_groups_do_not_share_what_each_computes_for_itself() -> None:
+    """A sum that another nest uses too cannot be private to the groups that compute it again."""
+    a = te.placeholder((7, 13), name="A")
+    k = te.reduce_axis(13, "k")
+    t = te.compute((7,), lambda i: te.sum(a[i, k], axis=k), name="T")
+    c = te.compute((7, 13), lambda i, j: a[i, j] * t[i], name="C")
+    sch = Schedule(c)
+    i, j = sch.loops("C")
+    sch.compute_at("T", j)
+    sch.partition(i, [6])
+    verdict = sch.check("bind", sch.loops("C_1")[1], "blockIdx.y")
+    assert (verdict.status, verdict.rule) == ("refused", "bind.groups-share")
+    assert verdict.reason == (
+        "cannot bind j_1 to blockIdx.y: T_1 does not depend on j_1, so that every group of threads "
+        "would write the same elements of T and read them, and groups do not wait for each other"
+    )

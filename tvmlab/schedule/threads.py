@@ -69,6 +69,7 @@ def require_lawful_threads(program: Program, asked: Asked) -> None:
     for loop in loops:
         below = [p for p in placed if loop in p.loops]
         _require_cooperation(index, loop, below, sharing, asked)
+        _require_groups_apart(loop, below, sharing, asked)
         exempt = [p.block for p in below if not _may_clash(p, loop, sharing, asked)]
         own = [b for b in program.allocs if not sharing.shared(b, loop)]
         _require_apart(index, loop, exempt, own, asked)
@@ -171,6 +172,27 @@ def _require_cooperation(
                 f"{name} is inside {outer.var.name}, which is bound to {tag} already, and {why}",
                 subject=loop.var,
             )
+
+
+def _require_groups_apart(
+    loop: For, below: list[PlacedBlock], sharing: Sharing, asked: Asked
+) -> None:
+    """What every group does for itself must not go to memory that another one reads from."""
+    if loop.thread not in GRID_TAGS or const_int(loop.extent) == 1:
+        return
+    read = {b for p in below for b in touched_buffers(p.block)[0]}
+    for placed in below:
+        if placed.depends_on(loop):
+            continue
+        for buffer in touched_buffers(placed.block)[1]:
+            if buffer in read and sharing.shared(buffer, loop):
+                raise asked.refuse(
+                    "groups-share",
+                    f"{placed.block.name} does not depend on {loop.var.name}, so that every group "
+                    f"of threads would write the same elements of {buffer.name} and read them, "
+                    "and groups do not wait for each other",
+                    subject=loop.var,
+                )
 
 
 def _may_clash(placed: PlacedBlock, loop: For, sharing: Sharing, asked: Asked) -> bool:
