@@ -16,7 +16,7 @@ from .driver import Executable, build, lower
 from .ir import kernel
 from .runtime import load_library, register_function
 from .schedule import RefusedError, Schedule, Verdict
-from .support import TvmlabError, UserError
+from .support import TvmlabError, UserError, version
 
 if TYPE_CHECKING:
     from .exercises import exercise
@@ -46,12 +46,7 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     """Load what costs time, or needs the packages of the lab, only when it is asked for."""
     if name == "__version__":
-        from importlib import metadata
-
-        try:
-            return metadata.version("tvmlab")
-        except metadata.PackageNotFoundError:  # a source tree that was never installed
-            return "0+unknown"
+        return version()
     if name == "compiler":
         from .graph import compiler
 

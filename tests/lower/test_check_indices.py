@@ -241,3 +241,17 @@ def test_a_copy_back_of_padding_stays_inside_wherever_it_is_computed() -> None:
     x, y, out = counted(7, 11), counted(11, 2), zeros(7, 2)
     tl.build(sch)(x, y, out)
     np.testing.assert_allclose(out, x @ y)
+
+
+@pytest.mark.parametrize("kind", ["range", "parallel"])
+def test_a_loop_over_nothing_reads_nothing(kind: str) -> None:
+    program = parse(f"""\
+def f(A: float32[4, 1], B: float32[4, 1]):
+    for i in {kind}(4):
+        B[i, 0] = A[i, 0]
+        for k in range(0):
+            B[i, k + 1] = B[i, k] + A[i, k + 1]
+""")
+    ones, result = np.ones((4, 1), "f4"), np.zeros((4, 1), "f4")
+    tl.build(program)(ones, result)
+    assert (result == ones).all()

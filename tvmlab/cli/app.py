@@ -9,22 +9,19 @@ import os
 import sys
 from collections.abc import Sequence
 
-from tvmlab import __version__
-from tvmlab.support import InternalError, TvmlabError
+import tvmlab.cli.apply_step as apply_step
+import tvmlab.cli.bench as bench
+import tvmlab.cli.compare_states as compare_states
+import tvmlab.cli.compile as compile
+import tvmlab.cli.demo as demo
+import tvmlab.cli.devices as devices
+import tvmlab.cli.inspect_session as inspect_session
+import tvmlab.cli.lab as lab
+import tvmlab.cli.profile as profile
+import tvmlab.cli.run as run
+import tvmlab.cli.tune as tune
+from tvmlab.support import InternalError, TvmlabError, version
 
-from . import (
-    apply_step,
-    bench,
-    compare_states,
-    compile,
-    demo,
-    devices,
-    inspect_session,
-    lab,
-    profile,
-    run,
-    tune,
-)
 from .parser import Parser, UsageError, close_match
 
 COMMANDS = {
@@ -108,7 +105,7 @@ def _parser() -> Parser:
         description="A tensor-expression compiler whose schedules are live objects.",
         epilog=_EXAMPLES,
     )
-    parser.add_argument("--version", action="version", version=f"tvmlab {__version__}")
+    parser.add_argument("--version", action="version", version=f"tvmlab {version()}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     for name, module in COMMANDS.items():
         child = commands.add_parser(name, help=module.SUMMARY, description=module.DESCRIPTION)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from tvmlab import te
+import tvmlab.te as te
 from tvmlab.bench.operators.conv import MOBILENET, RESNET
 from tvmlab.schedule import Schedule
 from tvmlab.target import Target

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tvmlab import te
+import tvmlab.te as te
 from tvmlab.ir import Program, parse
 
 MATMUL = 16

@@ -50,7 +50,7 @@ class GraphBuilder:
 
     def param(self, array: Any, name: str = "const") -> str:
         """A constant."""
-        data = np.asarray(array)
+        data = np.asarray(array, order="C")
         unique = self._declare(name, type_of(data))
         self.params[unique] = data
         return unique

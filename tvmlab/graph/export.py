@@ -11,7 +11,6 @@ import os
 import shutil
 import tempfile
 import zipfile
-from importlib import metadata
 from pathlib import Path
 from typing import Any, cast
 
@@ -19,7 +18,7 @@ import numpy as np
 
 from tvmlab.codegen.llvm import link_shared
 from tvmlab.runtime.saved import FILES, GRAPH, HEADER, KERNELS, MANIFEST, PARAMS, write_manifest
-from tvmlab.support import OptionError
+from tvmlab.support import OptionError, version
 
 from .compiler import Built
 from .header import c_header
@@ -63,20 +62,13 @@ def _write(built: Built, folder: Path) -> None:
     arrays = {f"p{number}": _storable(np.ascontiguousarray(built.params[spec.name]))
               for number, spec in enumerate(plan.params)}  # fmt: skip
     cast("Any", files).save_file(arrays, folder / PARAMS)
-    write_manifest(folder, plan, _version())
+    write_manifest(folder, plan, version())
 
 
 def _storable(array: np.ndarray) -> np.ndarray:
     """The array, as bytes if the file format lacks its type."""
     known = array.dtype.kind in "fiub" and array.dtype.name != "bfloat16"
     return array if known and array.ndim else array.reshape(-1).view(np.uint8)
-
-
-def _version() -> str:
-    try:
-        return metadata.version("tvmlab")
-    except metadata.PackageNotFoundError:  # a source tree that was never installed
-        return "0+unknown"
 
 
 def _pack(folder: Path, target: Path) -> None:

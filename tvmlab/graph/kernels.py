@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 import tvmlab.codegen as codegen
-from tvmlab import te
+import tvmlab.te as te
 from tvmlab.driver import count_flops, lower
 from tvmlab.ir import Program
 from tvmlab.runtime import ObjectCache

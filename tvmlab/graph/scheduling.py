@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
-from tvmlab import topi
+import tvmlab.topi as topi
 from tvmlab.ir import const_int
 from tvmlab.schedule import Schedule
 from tvmlab.target import Target

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tvmlab import te
+import tvmlab.te as te
 from tvmlab.ir import Expr, ExprLike, Stmt, Var
 from tvmlab.support import OptionError
 from tvmlab.te import TensorIntrin, View

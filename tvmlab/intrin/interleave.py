@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tvmlab import te
+import tvmlab.te as te
 from tvmlab.ir import Stmt
 from tvmlab.te import TensorIntrin, View
 

@@ -52,6 +52,7 @@ from tvmlab.ir import (
     map_children,
     substitute,
     to_lines,
+    walk,
     with_body,
 )
 from tvmlab.support import INDEX
@@ -114,6 +115,8 @@ class _Checker:
     def stmt(self, stmt: Stmt, env: Bounds, place: Place) -> Stmt:
         """The statement with checks."""
         match stmt:
+            case For() if _runs_never(stmt):
+                return stmt
             case For():
                 inner = place.inside(stmt.var, stmt.extent)
                 body = self.stmt(stmt.body, env.bind_loop(stmt.var, stmt.extent), inner)
@@ -329,6 +332,16 @@ class _Checker:
         access = Evaluate(Load(buffer, tuple(indices)))
         element = to_lines(access, self._names)[0].text
         return f"{element} is {doing} outside its shape: the index of dimension {axis}"
+
+
+def _runs_never(loop: For) -> bool:
+    """Whether a loop has no iterations, nor start values of sums over nothing inside."""
+    count = const_int(loop.extent)
+    return (
+        count is not None
+        and count <= 0
+        and not any(isinstance(n, Block) and n.init is not None for n in walk(loop.body))
+    )
 
 
 def _inside(index: Expr, size: Expr, env: Bounds) -> bool:

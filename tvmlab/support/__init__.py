@@ -23,6 +23,7 @@ from .plain import fields_of, items_of
 from .require import is_among, require_option, require_text, shown
 from .span import Span, render_span, user_span
 from .threads import THREADS_VARIABLE, available_cpus, default_num_threads
+from .version import version
 
 __all__ = [
     "BOOL",
@@ -64,5 +65,6 @@ __all__ = [
     "set_derived",
     "shown",
     "user_span",
+    "version",
     "write_whole",
 ]

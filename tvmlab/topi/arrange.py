@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-from tvmlab import te
+import tvmlab.te as te
 from tvmlab.ir import Expr, const, const_int
 from tvmlab.support import OptionError, ShapeError
 from tvmlab.te import Tensor

@@ -7,7 +7,7 @@ and the filter innermost.
 
 from __future__ import annotations
 
-from tvmlab import te
+import tvmlab.te as te
 from tvmlab.schedule import Schedule
 from tvmlab.support import ShapeError
 from tvmlab.target import Target

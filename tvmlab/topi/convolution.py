@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tvmlab import te
+import tvmlab.te as te
 from tvmlab.ir import Attribute, Expr, const, const_int
 from tvmlab.support import DType, ShapeError
 from tvmlab.te import Tensor

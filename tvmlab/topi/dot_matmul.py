@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tvmlab import te
+import tvmlab.te as te
 from tvmlab.intrin import KINDS, LANES, DotKind, dot_tile, interleave
 from tvmlab.ir import Expr, Var, const_int
 from tvmlab.schedule import BlockRef, LoopRef, Schedule

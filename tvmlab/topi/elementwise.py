@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tvmlab import te
+import tvmlab.te as te
 from tvmlab.ir import Expr, ExprLike, as_expr, const
 from tvmlab.support import DType
 from tvmlab.te import Axis, Tensor

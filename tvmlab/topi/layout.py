@@ -17,7 +17,7 @@ from typing import Any, TypeAlias, Union
 import numpy as np
 from numpy.typing import NDArray
 
-from tvmlab import te
+import tvmlab.te as te
 from tvmlab.ir import Expr, as_expr, const, const_int
 from tvmlab.support import DType, OptionError, ShapeError
 from tvmlab.target import Target, TargetLike

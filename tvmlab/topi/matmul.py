@@ -7,7 +7,7 @@ caches hold, copied where their rows lie badly in memory, threads over parts of 
 
 from __future__ import annotations
 
-from tvmlab import te
+import tvmlab.te as te
 from tvmlab.ir import Expr, const_int
 from tvmlab.schedule import BlockRef, LoopRef, Schedule
 from tvmlab.support import ShapeError

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tvmlab import te
+import tvmlab.te as te
 from tvmlab.ir import Expr, const_int
 from tvmlab.support import ShapeError
 from tvmlab.te import Tensor

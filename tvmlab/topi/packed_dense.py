@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tvmlab import te
+import tvmlab.te as te
 from tvmlab.ir import Expr, Var, const_int
 from tvmlab.schedule import LoopRef, Schedule
 from tvmlab.support import ShapeError

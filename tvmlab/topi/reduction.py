@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tvmlab import te
+import tvmlab.te as te
 from tvmlab.ir import Expr, ExprLike, const
 from tvmlab.support import ShapeError
 from tvmlab.te import Axis, Tensor

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tvmlab import te
+import tvmlab.te as te
 from tvmlab.ir import Expr, const_int
 from tvmlab.support import INDEX, OptionError, ShapeError
 from tvmlab.te import Tensor

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tvmlab import te
+import tvmlab.te as te
 from tvmlab.ir import Expr, ExprLike, as_expr, const_int
 from tvmlab.support import INDEX, DType, ShapeError
 from tvmlab.te import Tensor, View
@@ -164,8 +164,6 @@ def _over(
 
     zero = as_expr(0, a.dtype)
     target[put(as_expr(0))] = zero if exclusive else source[put(as_expr(0))]
-    if const_int(a.shape[at]) == 1:
-        return
     with ib.for_range(1, a.shape[at], "k") as k:
         new = source[put(k - 1 if exclusive else k)]
         target[put(k)] = target[put(k - 1)] + new

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tvmlab import te
+import tvmlab.te as te
 from tvmlab.ir import Expr, const, const_int
 from tvmlab.support import ShapeError
 from tvmlab.te import Tensor

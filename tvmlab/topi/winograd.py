@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tvmlab import te
+import tvmlab.te as te
 from tvmlab.ir import Attribute, Expr, const, const_int
 from tvmlab.support import ShapeError
 from tvmlab.target import Target, TargetLike

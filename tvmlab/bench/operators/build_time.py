@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tvmlab import te
+import tvmlab.te as te
 from tvmlab.bench.peers import tvm_peer
 from tvmlab.bench.row import Array, Contender, Inputs, Operator, Peer, Row
 from tvmlab.driver import Executable, build

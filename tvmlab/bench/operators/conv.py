@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from tvmlab import te
+import tvmlab.te as te
 from tvmlab.bench.peers import OnnxNode, onnx_peers, torch_peer
 from tvmlab.bench.row import Array, Contender, Inputs, Operator, Row, kernel_contender
 from tvmlab.runtime import empty

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from tvmlab import te, topi
+import tvmlab.te as te
+import tvmlab.topi as topi
 from tvmlab.bench.peers import (
     OnnxNode,
     compiled_torch,

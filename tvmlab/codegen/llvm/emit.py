@@ -9,11 +9,17 @@ pointer arguments carry what LLVM may assume of them.
 
 from __future__ import annotations
 
+import tvmlab.codegen.llvm.calls as calls
+import tvmlab.codegen.llvm.control as control
+import tvmlab.codegen.llvm.convert as convert
+import tvmlab.codegen.llvm.invoke as invoke
+import tvmlab.codegen.llvm.leaves as leaves
+import tvmlab.codegen.llvm.memory as memory
+import tvmlab.codegen.llvm.scalars as scalars
 from tvmlab.ir import Binary, Buffer, Expr, Invoke, Param, Program, Var, walk
 from tvmlab.support import DType, InternalError, UnsupportedOp, deep, identifier
 from tvmlab.target import Target
 
-from . import calls, control, convert, invoke, leaves, memory, scalars
 from .builder import FunctionText, ModuleText
 from .context import Context, typed
 from .faults import entry_lines, texts_of

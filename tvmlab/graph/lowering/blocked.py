@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tvmlab import te, topi
+import tvmlab.te as te
+import tvmlab.topi as topi
 from tvmlab.ir import Expr
 from tvmlab.te import Tensor
 from tvmlab.topi import Layout

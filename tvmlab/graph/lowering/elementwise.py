@@ -6,7 +6,8 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from tvmlab import te, topi
+import tvmlab.te as te
+import tvmlab.topi as topi
 from tvmlab.graph.operators import Attrs
 from tvmlab.ir import Expr, const
 from tvmlab.support import FLOAT32, DType

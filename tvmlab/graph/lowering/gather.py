@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any
 
-from tvmlab import te
+import tvmlab.te as te
 from tvmlab.graph.operators import axis_of
 from tvmlab.ir import Expr, const
 from tvmlab.te import Tensor

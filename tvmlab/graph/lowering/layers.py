@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tvmlab import te, topi
+import tvmlab.te as te
+import tvmlab.topi as topi
 from tvmlab.graph.operators import axis_of
 from tvmlab.ir import Expr, const, const_int
 from tvmlab.support import FLOAT32, INT32, DType

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any
 
-from tvmlab import te, topi
+import tvmlab.te as te
+import tvmlab.topi as topi
 from tvmlab.graph.operators import axis_of, lrn_window
 from tvmlab.ir import Expr, const, const_int
 from tvmlab.te import Tensor

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from math import prod
 from typing import Any
 
-from tvmlab import te
+import tvmlab.te as te
 from tvmlab.graph.operators import axis_of
 from tvmlab.ir import Expr, const
 from tvmlab.support import INT64, DType

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tvmlab import te
+import tvmlab.te as te
 from tvmlab.graph.operators import axis_of, einsum_letters, einsum_sizes
 from tvmlab.ir import Expr, const
 from tvmlab.te import Tensor

@@ -6,7 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from tvmlab import te, topi
+import tvmlab.te as te
+import tvmlab.topi as topi
 from tvmlab.graph.operators import axis_of, slice_bounds
 from tvmlab.ir import Expr, const
 from tvmlab.te import Tensor

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from tvmlab import topi
+import tvmlab.topi as topi
 from tvmlab.graph.types import TensorType
 from tvmlab.ir import const, const_int
 from tvmlab.support import ShapeError

@@ -14,7 +14,7 @@ import numpy as np
 from tvmlab.graph.ir import Array, Graph, Node
 from tvmlab.graph.operators import attributes
 
-from .rewrite import Rewriter
+from .edit import GraphEdit
 
 _FILTERS_FIRST = {"conv": 0, "conv_transpose": 1}
 """Where the filters have their output channels; transposed ones are (in, out / groups, ...)."""
@@ -26,7 +26,7 @@ def fold_norm(graph: Graph) -> Graph:
         pairs = _pairs(graph)
         if not pairs:
             return graph
-        made = Rewriter(graph)
+        made = GraphEdit(graph)
         for node in graph.nodes:
             if id(node) in pairs:
                 follower, scale, shift = pairs[id(node)]
@@ -91,7 +91,7 @@ def _per_channel(params: Mapping[str, Array], name: str, rank: int, channels: in
     return np.broadcast_to(array.reshape(-1).astype(np.float64), (channels,))
 
 
-def _emit(made: Rewriter, node: Node, follower: Node, scale: Array, shift: Array) -> None:
+def _emit(made: GraphEdit, node: Node, follower: Node, scale: Array, shift: Array) -> None:
     filters = made.params[node.inputs[1]]
     at = _FILTERS_FIRST[node.op]
     along = [1] * filters.ndim

@@ -5,12 +5,12 @@ from __future__ import annotations
 from tvmlab.graph.ir import Graph, Node
 from tvmlab.graph.operators import attributes
 
-from .rewrite import Rewriter
+from .edit import GraphEdit
 
 
 def fold_pad(graph: Graph) -> Graph:
     """The graph with constant margins of zeros taken into the convolutions that read them."""
-    made = Rewriter(graph)
+    made = GraphEdit(graph)
     changed = False
     for node in graph.nodes:
         source = graph.producers.get(node.inputs[0]) if node.op == "conv" else None

@@ -18,8 +18,8 @@ from tvmlab.graph.ir import Graph, Node
 from tvmlab.graph.operators import attributes
 from tvmlab.support import FLOAT32
 
+from .edit import GraphEdit
 from .layout_conv import ConvSite, conv_site
-from .rewrite import Rewriter
 
 _GAIN = 1 / 40
 """Nanoseconds that blocks save for one operation of a convolution, about."""
@@ -58,7 +58,7 @@ class _Layouts:
     def __init__(self, graph: Graph, block: int) -> None:
         self.graph, self.block = graph, block
         self.layout = f"NCHW{block}c"
-        self.made = Rewriter(graph)
+        self.made = GraphEdit(graph)
         self.blocked: dict[str, str] = {}
         self.plain: dict[str, str] = {n: n for n in (*graph.inputs, *graph.params)}
 

@@ -10,14 +10,14 @@ from tvmlab.support import FLOAT32
 from tvmlab.target import Target
 from tvmlab.topi import panel_width
 
-from .rewrite import Rewriter
+from .edit import GraphEdit
 
 
 def pack_dense(graph: Graph, target: Target) -> Graph:
     """The graph with products by known matrices as `packed_dense`."""
     if not any(_is_dense(graph, node) for node in graph.nodes):
         return graph
-    made = Rewriter(graph)
+    made = GraphEdit(graph)
     packed: dict[tuple[str, bool, int], str] = {}
     for node in graph.nodes:
         if not _is_dense(graph, node):
@@ -35,7 +35,7 @@ def pack_dense(graph: Graph, target: Target) -> Graph:
     return made.done()
 
 
-def _packed(made: Rewriter, weight: str, transposed: bool, width: int) -> str:
+def _packed(made: GraphEdit, weight: str, transposed: bool, width: int) -> str:
     plain = weight
     if transposed:
         plain = made.emit("transpose", (weight,), node=f"{weight}.turned", perm=(1, 0))

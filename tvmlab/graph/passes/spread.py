@@ -9,19 +9,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from tvmlab import topi
+import tvmlab.topi as topi
 from tvmlab.graph.ir import Array, Graph, Node
 from tvmlab.graph.operators import attributes
 from tvmlab.support import FLOAT32
 
-from .rewrite import Rewriter
+from .edit import GraphEdit
 
 
 def spread(graph: Graph) -> Graph:
     """The graph with transposed convolutions of images by known filters rewritten."""
     if not any(_is_known(graph, node) for node in graph.nodes):
         return graph
-    made = Rewriter(graph)
+    made = GraphEdit(graph)
     for node in graph.nodes:
         if not _is_known(graph, node):
             made.keep(node)
@@ -46,11 +46,11 @@ def _is_pixel(graph: Graph, node: Node) -> bool:
     return graph.types[node.inputs[0]].sizes[2:] == (1, 1) and not any(margins)
 
 
-def _bias(made: Rewriter, node: Node) -> Array | None:
+def _bias(made: GraphEdit, node: Node) -> Array | None:
     return made.params[node.inputs[2]] if len(node.used) > 2 else None
 
 
-def _as_product(made: Rewriter, node: Node) -> None:
+def _as_product(made: GraphEdit, node: Node) -> None:
     weight, output = made.params[node.inputs[1]], node.outputs[0]
     batch, channels, *_ = made.types[node.inputs[0]].sizes
     window = weight.shape[2] * weight.shape[3]
@@ -64,7 +64,7 @@ def _as_product(made: Rewriter, node: Node) -> None:
     made.emit("reshape", (product,), output, node.name, shape=made.types[output].sizes)
 
 
-def _as_convolution(made: Rewriter, node: Node) -> None:
+def _as_convolution(made: GraphEdit, node: Node) -> None:
     attrs, output = attributes(node), node.outputs[0]
     strides, pads = attrs.ints("strides"), attrs.ints("pads")
     weight, image = made.params[node.inputs[1]], made.types[node.inputs[0]].sizes

@@ -9,12 +9,12 @@ from __future__ import annotations
 from tvmlab.graph.ir import Graph, Node
 from tvmlab.graph.operators import attributes
 
-from .rewrite import Rewriter
+from .edit import GraphEdit
 
 
 def turn_factors(graph: Graph) -> Graph:
     """The graph with transposed right factors turned by the transposes that make them."""
-    made = Rewriter(graph)
+    made = GraphEdit(graph)
     changed = False
     for node in graph.nodes:
         source = _transpose_before(graph, node)

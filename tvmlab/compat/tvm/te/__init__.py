@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tvmlab import te as _te
+import tvmlab.te as _te
 from tvmlab.compat.tvm.missing import missing
 from tvmlab.compat.tvm.mixing import converted, old_index
 from tvmlab.compat.tvm.tir.build import IN_FORMULA, all, any, if_then_else

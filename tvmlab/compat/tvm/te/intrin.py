@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from tvmlab import te as _te
+import tvmlab.te as _te
 from tvmlab.compat.tvm.mixing import converted
 from tvmlab.ir import Buffer, Expr, Load, Var, as_expr, substitute, transform
 from tvmlab.ir.mixed import mixing

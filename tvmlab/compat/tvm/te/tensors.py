@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import wraps
 from typing import Any
 
-from tvmlab import topi
+import tvmlab.topi as topi
 from tvmlab.compat.tvm.mixing import converted
 from tvmlab.ir import const
 from tvmlab.ir.mixed import mixing

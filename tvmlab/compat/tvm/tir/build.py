@@ -6,8 +6,8 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Any
 
-from tvmlab import ir
-from tvmlab import te as _te
+import tvmlab.ir as ir
+import tvmlab.te as _te
 from tvmlab.compat.tvm.ir.rules import by_rule
 from tvmlab.compat.tvm.missing import refused
 from tvmlab.compat.tvm.mixing import converted

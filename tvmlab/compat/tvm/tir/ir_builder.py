@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tvmlab import te as _te
+import tvmlab.te as _te
 from tvmlab.compat.tvm.missing import missing, refused
 
 __getattr__ = missing("tvm.tir.ir_builder")

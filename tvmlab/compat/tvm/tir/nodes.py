@@ -14,7 +14,7 @@ from enum import IntEnum
 from types import SimpleNamespace
 from typing import Any
 
-from tvmlab import ir
+import tvmlab.ir as ir
 from tvmlab.compat.tvm.mixing import converted
 from tvmlab.ir import Expr, as_expr
 from tvmlab.ir.mixed import mixing

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tvmlab import topi as _topi
+import tvmlab.topi as _topi
 from tvmlab.compat.tvm.missing import missing
 from tvmlab.compat.tvm.te.tensors import returns_old
 from tvmlab.te import Tensor

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tvmlab import topi as _topi
+import tvmlab.topi as _topi
 from tvmlab.compat.tvm.missing import missing
 from tvmlab.compat.tvm.te.tensors import returns_old
 from tvmlab.te import Tensor
