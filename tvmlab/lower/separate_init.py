@@ -111,7 +111,8 @@ class _Separation:
         rounds = env
         for lp in chain:
             rounds = rounds.bind_loop(lp.var, lp.extent) if lp.var in zero else rounds
-        first = _first_round(block, zero, rounds)
+        others = {lp.var for lp in (*around, *inner)}
+        first = _first_round(block, zero, others, rounds)
         guard = FALSE if first is None else simplify(first, env)
         if guard is FALSE:
             return None
@@ -149,16 +150,18 @@ def _candidates(stmt: For, loops: tuple[For, ...]) -> list[_Candidate]:
     return found
 
 
-def _first_round(block: Block, zero: dict[Var, Expr], rounds: Bounds) -> Expr | None:
+def _first_round(
+    block: Block, zero: dict[Var, Expr], others: set[Var], rounds: Bounds
+) -> Expr | None:
     """The condition in the first round; None if it may leave out that one but not all others.
 
-    A condition on nothing but the rounds is left out: a sum of none has its start value, too.
+    A condition on no other loop than the rounds is left out: a sum of none has its start value.
     """
     kept: list[Expr] = []
     for condition in conjuncts(block.predicate):
         if not uses_var(condition, set(zero)):
             kept.append(condition)
-        elif any(isinstance(n, Var) and n not in zero for n in walk(condition)):
+        elif uses_var(condition, others):
             first = substitute(condition, zero)
             if not prove(first, rounds.assume(condition)):
                 return None
