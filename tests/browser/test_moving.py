@@ -64,6 +64,7 @@ def test_a_loop_that_may_not_go_there_stays_and_says_why(page: Page, lab: Lab) -
     open_notebook(page, lab, lab.write_notebook("refused.ipynb", steps, "tl.explore(sch)"))
     run_all(page)
     explorer = Explorer.in_cell(page)
+    expect(explorer.lines.first).to_contain_text("for k_i_fused_outer in")
     before = explorer.loops()
     _drag(explorer, "k_i_fused_inner", "k_i_fused_outer")
     at = explorer.root.locator('.tvmlab-slot[data-at="true"]')
