@@ -13,6 +13,7 @@ from tvmlab.tune import (
     Measurer,
     Tuner,
     TuningLog,
+    busy_workers,
     default_log_path,
     generic_space,
     partial_space,
@@ -63,7 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.threads:
         target = target.with_threads(arguments.threads)
     sizes = sizes_of(arguments.size)
-    with TuningLog(arguments.log) as log, Measurer(2) as runner:
+    with TuningLog(arguments.log) as log, Measurer(busy_workers()) as runner:
         common = {"log": log, "runner": runner, "search": arguments.search,
                   "seed": arguments.seed, "patience": arguments.patience}  # fmt: skip
         if arguments.workload.endswith(".onnx"):

@@ -14,6 +14,7 @@ from .measure import (
     QuietLock,
     Runner,
     Usage,
+    busy_workers,
 )
 from .models import (
     AnalyticModel,
@@ -70,6 +71,7 @@ __all__ = [
     "Usage",
     "Workload",
     "best",
+    "busy_workers",
     "default_log_path",
     "explore_space",
     "extract_batch",

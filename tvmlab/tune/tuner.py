@@ -12,7 +12,7 @@ import threading
 from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from contextlib import ExitStack, nullcontext
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -27,7 +27,14 @@ from tvmlab.target import machine_id
 from .candidate import Candidate, throughput_of
 from .features import extract_features
 from .log import Trial, TuningLog, target_key, workload_of
-from .measure import Measurer, MeasureRequest, MeasureResult, MeasureSettings, Runner
+from .measure import (
+    Measurer,
+    MeasureRequest,
+    MeasureResult,
+    MeasureSettings,
+    Runner,
+    busy_workers,
+)
 from .models import AnalyticModel, CostModel, Learner
 from .search import Search, make_search
 from .spaces import Points, Space
@@ -152,12 +159,13 @@ class Tuner:
         the loop early ends what is being measured.
         """
         with ExitStack() as stack:
-            runner = self.runner or stack.enter_context(Measurer(2))
+            runner = self.runner or stack.enter_context(Measurer(busy_workers()))
             pending: dict[Future[MeasureResult], Candidate] = {}
             stack.callback(lambda: [runner.cancel(future) for future in pending])
             left = count
+            ahead = 2 * busy_workers()
             while not self.stop.is_set():
-                while left > 0 and len(pending) < 4 and not self._out_of_patience():
+                while left > 0 and len(pending) < ahead and not self._out_of_patience():
                     candidate = self._next(runner)
                     if candidate is None:
                         left = 0
@@ -196,7 +204,8 @@ class Tuner:
             candidate = self._queue.popleft()
             try:
                 if candidate.point is not None:
-                    candidate.schedule = self.space.schedule(candidate.point)
+                    with _while_nobody_times(runner):
+                        candidate.schedule = self.space.schedule(candidate.point)
             except ScheduleError as error:
                 candidate.error = str(error.args[0] if error.args else error)
                 return candidate
@@ -210,16 +219,21 @@ class Tuner:
         return None
 
     def _refill(self, runner: Runner) -> bool:
-        """Choose new points, while nothing is timed: a search uses the processor too."""
-        quiet = runner.quiet.shared() if isinstance(runner, Measurer) else nullcontext()
-        with quiet:
+        """Choose new points."""
+        with _while_nobody_times(runner):
             self._learner.refit_if_due()
-            model = self._learner.model
-            points = self._search.ask(self.batch, self._score if self._search.needs_model else None)
-            if not len(points):
-                return False
-            features = self.space.features(points)
-            predicted = model.predict_gflops(features, self.workload.key)
+        model = self._learner.model
+
+        def score(points: Points) -> NDArray[np.float64]:
+            # Not one long stretch: who has built something would wait for its end.
+            with _while_nobody_times(runner):
+                return self._score(points)
+
+        points = self._search.ask(self.batch, score if self._search.needs_model else None)
+        if not len(points):
+            return False
+        features = self.space.features(points)
+        predicted = model.predict_gflops(features, self.workload.key)
         for n, point in enumerate(points):
             guess = None if predicted is None else float(predicted[n])
             self._queue.append(Candidate(point, None, predicted=guess, features=features[n]))
@@ -243,8 +257,14 @@ class Tuner:
             schedule.program,
             self.space.target,
             reference=self.space.program if self.check else None,
-            settings=self.settings,
+            settings=self._settings(),
         )
+
+    def _settings(self) -> MeasureSettings:
+        """How carefully to measure now that some schedule is known."""
+        best = self.best
+        rival = self.settings.rival_seconds or (best.seconds if best is not None else None)
+        return replace(self.settings, rival_seconds=rival or 0.0)
 
     # --------------------------------------------------------------- the clock
 
@@ -334,3 +354,8 @@ class Tuner:
             return self.space.point(trial.values)
         except OptionError:
             return None
+
+
+def _while_nobody_times(runner: Runner) -> AbstractContextManager[object]:
+    """For choosing and scheduling, which use the processor too."""
+    return runner.quiet.shared() if isinstance(runner, Measurer) else nullcontext()

@@ -1,6 +1,6 @@
 """Measuring programs in worker processes: requests, results, and who runs them."""
 
-from .measurer import Measurer, Runner
+from .measurer import Measurer, Runner, busy_workers
 from .quiet import QuietLock, Usage
 from .request import MeasureRequest, MeasureSettings
 from .result import MeasureResult, MeasureStatus
@@ -14,4 +14,5 @@ __all__ = [
     "QuietLock",
     "Runner",
     "Usage",
+    "busy_workers",
 ]

@@ -22,12 +22,15 @@ from tvmlab.runtime import num_threads
 from tvmlab.support import RuntimeFailure, TvmlabError
 from tvmlab.target import Target, machine_id
 
-from .arrays import Array, disagreement, make_arrays, outputs_of
-from .quiet import QuietLock, Usage
+from .arrays import Array, Inputs, disagreement, make_arrays, outputs_of
+from .binding import bound_to_cpus
+from .quiet import QuietLock, Usage, alone_with
 from .request import MeasureRequest, MeasureSettings, target_from_json
 from .result import MeasureResult, MeasureStatus, Stage
 
 _SPREAD_LIMIT = 0.1
+_FAR_BEHIND = 2.0
+_FEW = 2
 
 
 class _FailedError(Exception):
@@ -39,7 +42,7 @@ class _FailedError(Exception):
 
 
 class Workbench:
-    """Measures one request after another in this process.
+    """Measures one request after another in this process; what a program reads stays in memory.
 
     Parameters
     ----------
@@ -60,10 +63,21 @@ class Workbench:
         self._quiet = quiet
         self._scratch = Path(scratch)
         self._on_stage = on_stage
+        self._inputs = Inputs()
 
     def measure(self, request: MeasureRequest) -> MeasureResult:
         """Measure a program; whatever goes wrong is in the result."""
-        job = _Job(self._quiet, self._scratch, self._on_stage, request)
+        result = self._measure(request)
+        if result.status == "wrong_result":
+            # Some program before may have written into what it should only read: look again.
+            reused = self._inputs.reused
+            self._inputs.forget()
+            if reused:
+                return self._measure(request)
+        return result
+
+    def _measure(self, request: MeasureRequest) -> MeasureResult:
+        job = _Job(self._quiet, self._scratch, self._on_stage, self._inputs, request)
         try:
             with _memory_limit(request.settings.memory_bytes):
                 return job.run()
@@ -81,11 +95,13 @@ class _Job:
         quiet: QuietLock,
         scratch: Path,
         on_stage: Callable[[Stage], None],
+        inputs: Inputs,
         request: MeasureRequest,
     ) -> None:
         self.quiet = quiet
         self.scratch = scratch
         self.on_stage = on_stage
+        self.inputs = inputs
         self.request = request
         self.settings = request.settings
         self.stage: Stage = ""
@@ -96,13 +112,25 @@ class _Job:
         with self._timed("parse"):
             program = _parse(self.request.program)
         self._enter("wait")
-        with self.quiet.shared(), self._timed("build"):
-            executable = _build(program, target, cache=False)
-        with num_threads(target.num_threads):
-            right = self._right_results(program, target)
-            self._enter("wait")
-            with self.quiet.alone() as disturbed:
-                return self._check_and_time(program, executable, right, disturbed)
+        with self.quiet.shared():
+            with self._timed("build"):
+                executable = _build(program, target, cache=False)
+            with num_threads(target.num_threads):
+                right = self._right_results(program, target)
+            arrays = _arrays(self.inputs.arrays, program, self.settings.seed)
+        self._enter("wait")
+        with (
+            num_threads(target.num_threads),
+            bound_to_cpus(target.num_threads),
+            self.quiet.alone() as disturbed,
+        ):
+            self._enter("run")
+            result, outputs = self._time(program, executable, arrays, disturbed)
+        self._enter("compare")
+        with self.quiet.shared():
+            if right:
+                _compare(program, outputs, right, self.settings.tolerance)
+        return result
 
     def failure(self, status: MeasureStatus, error: str) -> MeasureResult:
         return MeasureResult(
@@ -114,20 +142,18 @@ class _Job:
             stage_seconds=self.seconds,
         )
 
-    def _check_and_time(
+    def _time(
         self,
         program: Program,
         executable: Executable,
-        right: Sequence[Array],
+        arrays: list[Array],
         disturbed: tuple[str, ...],
-    ) -> MeasureResult:
-        self._enter("run")
-        arrays = _arrays(program, self.settings.seed)
+    ) -> tuple[MeasureResult, list[Array]]:
+        """The times, and the outputs of the first call."""
         start = time.perf_counter()
         _call(executable, arrays)
         first = time.perf_counter() - start
-        if right:
-            _compare(program, arrays, right, self.settings.tolerance)
+        outputs = [arrays[n].copy() for n in outputs_of(program)]
         before = Usage.now()
         seconds, calls = _sample(executable, arrays, first, self.settings)
         self.seconds["run"] = time.perf_counter() - start
@@ -140,18 +166,19 @@ class _Job:
             stage_seconds=self.seconds,
             disturbed=(*disturbed, *Usage.now().disturbances(before)),
         )
-        return _note_spread(result)
+        return _note_spread(result), outputs
 
     def _right_results(self, program: Program, target: Target) -> list[Array]:
-        """What the reference computes, from the scratch folder or by running it once."""
+        """What the reference computes, from the scratch folder; one worker runs it, once."""
         if not self.request.reference:
             return []
         key = sha256(f"{self.settings.seed}\n{self.request.reference}".encode()).hexdigest()[:24]
         count = len(outputs_of(program))
         paths = [self.scratch / f"{key}-{n}.npy" for n in range(count)]
         if not all(path.exists() for path in paths):
-            with self.quiet.shared(), self._timed("reference"):
-                self._run_reference(program, target, paths)
+            with self._timed("reference"), alone_with(self.scratch / f"{key}.lock"):
+                if not all(path.exists() for path in paths):
+                    self._run_reference(program, target, paths)
         return [np.load(path, allow_pickle=False) for path in paths]
 
     def _run_reference(self, program: Program, target: Target, paths: list[Path]) -> None:
@@ -160,7 +187,7 @@ class _Job:
             raise _FailedError(
                 "wrong_result", "the reference does not have the parameters of the program"
             )
-        arrays = _arrays(reference, self.settings.seed)
+        arrays = _arrays(make_arrays, reference, self.settings.seed)
         _call(_build(reference, target), arrays)
         for path, position in zip(paths, outputs_of(reference), strict=True):
             writing = path.with_suffix(f".{os.getpid()}.tmp")
@@ -204,9 +231,11 @@ def _build(program: Program, target: Target, *, cache: bool = True) -> Executabl
         ) from error
 
 
-def _arrays(program: Program, seed: int) -> list[Array]:
+def _arrays(
+    maker: Callable[[Program, int], list[Array]], program: Program, seed: int
+) -> list[Array]:
     try:
-        return make_arrays(program, seed)
+        return maker(program, seed)
     except TvmlabError as error:
         raise _FailedError("run_error", str(error)) from error
 
@@ -220,11 +249,11 @@ def _call(executable: Executable, arrays: list[Array]) -> None:
 
 
 def _compare(
-    program: Program, arrays: list[Array], right: Sequence[Array], tolerance: float | None
+    program: Program, outputs: list[Array], right: Sequence[Array], tolerance: float | None
 ) -> None:
-    for position, expected in zip(outputs_of(program), right, strict=True):
+    for position, got, expected in zip(outputs_of(program), outputs, right, strict=True):
         param = program.params[position]
-        wrong = disagreement(_storable(arrays[position]), expected, param.dtype, tolerance)
+        wrong = disagreement(_storable(got), expected, param.dtype, tolerance)
         if wrong is not None:
             raise _FailedError("wrong_result", f"{param.name} is wrong: {wrong}")
 
@@ -232,15 +261,30 @@ def _compare(
 def _sample(
     executable: Executable, arrays: list[Array], first: float, settings: MeasureSettings
 ) -> tuple[tuple[float, ...], int]:
-    """Times of the repeats and calls in each. A program slower than the budget is timed once."""
+    """Times of the repeats and calls in each.
+
+    A program slower than the budget is timed once, one that is far behind its rival a few times:
+    that is enough to know its rank.
+    """
     if first > settings.budget_seconds:
         return (first,), 1
-    each = max(first, settings.repeat_seconds)
+    second = _timed_call(executable, arrays)
+    if settings.rival_seconds and second > _FAR_BEHIND * settings.rival_seconds:
+        rest = [_timed_call(executable, arrays) for _ in range(_FEW)]
+        return (second, *rest), 1
+    each = max(second, settings.repeat_seconds)
     repeats = max(3, min(settings.repeats, int(settings.budget_seconds / each)))
-    timing = executable.time(
-        *arrays, repeats=min(repeats, settings.repeats), min_repeat_ms=settings.repeat_seconds * 1e3
-    )
+    repeats = min(repeats, settings.repeats)
+    if second >= settings.repeat_seconds:  # a call of Python's is nothing beside it
+        return tuple(_timed_call(executable, arrays) for _ in range(repeats)), 1
+    timing = executable.time(*arrays, repeats=repeats, min_repeat_ms=settings.repeat_seconds * 1e3)
     return timing.seconds, timing.inner
+
+
+def _timed_call(executable: Executable, arrays: list[Array]) -> float:
+    start = time.perf_counter()
+    executable(*arrays)
+    return time.perf_counter() - start
 
 
 def _note_spread(result: MeasureResult) -> MeasureResult:

@@ -21,12 +21,14 @@ from pathlib import Path
 from typing import Protocol
 
 from tvmlab.runtime import default_cache_dir
-from tvmlab.support import OptionError, RuntimeFailure
+from tvmlab.support import OptionError, RuntimeFailure, available_cpus
 
 from .process import WorkerProcess
 from .quiet import QuietLock
 from .request import MeasureRequest
 from .result import MeasureResult
+
+_MOST_WORKERS = 16
 
 
 class Runner(Protocol):
@@ -54,7 +56,8 @@ class Measurer:
     Parameters
     ----------
     workers
-        Number of processes. One is quietest; two hide the time of building.
+        Number of processes. One needs the least memory; `busy_workers()` keep all cores at work
+        while nobody times.
     lock
         File of the lock that keeps timing quiet on this machine; by default one for the user.
     """
@@ -156,6 +159,11 @@ class Measurer:
 
     def __exit__(self, *_exception: object) -> None:
         self.close()
+
+
+def busy_workers() -> int:
+    """So many workers measure the most programs in a second: some build, others wait to time."""
+    return min(2 * available_cpus(), _MOST_WORKERS)
 
 
 def _shut_down(jobs: queue.SimpleQueue[_Job | None], slots: list[_Slot], scratch: Path) -> None:

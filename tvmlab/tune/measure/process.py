@@ -172,6 +172,7 @@ _DOING: dict[Stage, str] = {
     "reference": "while it ran the reference",
     "wait": "while it waited for a quiet machine",
     "run": "while the program ran",
+    "compare": "while it compared the result",
 }
 
 
@@ -182,6 +183,7 @@ def _allowance(settings: MeasureSettings) -> Callable[[Stage], float]:
         "build": settings.build_timeout,
         "reference": settings.build_timeout + 10 * settings.run_timeout,
         "run": settings.run_timeout,
+        "compare": settings.build_timeout,
     }
     return lambda stage: seconds.get(stage, _WAIT_TIMEOUT)
 

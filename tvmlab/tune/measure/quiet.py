@@ -1,8 +1,9 @@
 """Quiet on the machine: building shares a lock, timing holds it alone.
 
 The lock is a file, so it also keeps the workers of two notebooks apart, and it is free again as
-soon as its holder dies. Nobody waits for ever: after `patience` seconds work goes on, marked
-disturbed.
+soon as its holder dies. Who wants to time goes first: no build begins as long as one waits, so a
+few workers fall into step by themselves, all build at the same time and then time one by one.
+Nobody waits for ever: after `patience` seconds work goes on, marked disturbed.
 
 >>> lock = QuietLock(path)
 >>> with lock.alone() as disturbed:
@@ -14,7 +15,7 @@ from __future__ import annotations
 import math
 import os
 import time
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,7 +25,7 @@ try:
 except ImportError:  # pragma: no cover - a system without file locks measures without them
     fcntl = None
 
-_POLL_SECONDS = 0.002
+_POLL_SECONDS = 0.001
 
 
 class QuietLock:
@@ -52,23 +53,59 @@ class QuietLock:
             yield ("this system has no file locks: other measurements may run at the same time",)
             return
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        lock, waiting = self._open(""), self._open(".waiting")
         try:
-            yield self._wait(descriptor, fcntl.LOCK_EX if exclusive else fcntl.LOCK_SH)
+            attempt = _timing_turn if exclusive else _building_turn
+            disturbed = self._wait(lambda: attempt(lock, waiting))
+            os.close(waiting)
+            waiting = -1
+            yield disturbed
         finally:
-            os.close(descriptor)  # frees the lock
+            for descriptor in (lock, waiting):
+                if descriptor >= 0:
+                    os.close(descriptor)  # frees the lock
 
-    def _wait(self, descriptor: int, kind: int) -> tuple[str, ...]:
-        assert fcntl is not None
+    def _open(self, ending: str) -> int:
+        name = f"{self.path}{ending}"
+        return os.open(name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+
+    def _wait(self, attempt: Callable[[], None]) -> tuple[str, ...]:
         give_up = time.monotonic() + self.patience
         while True:
             try:
-                fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
+                attempt()
                 return ()
             except BlockingIOError:
                 if time.monotonic() > give_up:
                     return (f"another measurement held the machine for {self.patience:.0f} s",)
                 time.sleep(_POLL_SECONDS)
+
+
+@contextmanager
+def alone_with(path: Path) -> Generator[None]:
+    """Hold a lock file that one process has at a time; the others sleep until it is free."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    try:
+        if fcntl is not None:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _timing_turn(lock: int, waiting: int) -> None:
+    """Say that one waits to time, and take the lock if nobody builds or times."""
+    assert fcntl is not None
+    fcntl.flock(waiting, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def _building_turn(lock: int, waiting: int) -> None:
+    """Take a share of the lock, unless somebody times or waits to."""
+    assert fcntl is not None
+    fcntl.flock(waiting, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    fcntl.flock(waiting, fcntl.LOCK_UN)
+    fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
 
 
 @dataclass(frozen=True, slots=True)

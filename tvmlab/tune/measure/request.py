@@ -27,6 +27,9 @@ class MeasureSettings:
         The least time of one repeat.
     budget_seconds
         Stop taking repeats after so long, but never before the third.
+    rival_seconds
+        The best time that is known; of a program that is far slower fewer repeats are taken. 0 if
+        none is known.
     seed
         Of the random inputs.
     tolerance
@@ -41,6 +44,7 @@ class MeasureSettings:
     repeats: int = 10
     repeat_seconds: float = 0.01
     budget_seconds: float = 0.5
+    rival_seconds: float = 0.0
     seed: int = 0
     tolerance: float | None = None
     build_timeout: float = 20.0

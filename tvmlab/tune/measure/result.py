@@ -27,7 +27,7 @@ MeasureStatus = Literal[
 ]
 """How a measurement ended; everything but "ok" says in `error` what happened."""
 
-Stage = Literal["start", "parse", "build", "reference", "wait", "run", ""]
+Stage = Literal["start", "parse", "build", "reference", "wait", "run", "compare", ""]
 """Where a worker was; "wait" is waiting for the machine to be quiet."""
 
 
