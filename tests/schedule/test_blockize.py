@@ -79,6 +79,20 @@ def test_a_tile_of_a_window_and_a_tile_that_reads_more() -> None:
     after_steps(c, steps, [ramp(34)])
 
 
+def test_loops_that_stop_before_the_last_tile() -> None:
+    a = te.placeholder((20,), name="A")
+    b = te.compute((20,), lambda i: a[i] * 2.0, name="B")
+    c = te.compute((18,), lambda i: b[i] + 1.0, name="C")
+
+    def steps(sch: Schedule) -> None:
+        outer, _ = sch.split(sch.loops("C")[0], [None, 3])
+        sch.compute_at("B", outer)
+        sch.blockize(sch.loops("B")[-1])
+        assert "vi=spatial(6, i_outer)" in str(sch)
+
+    after_steps(c, steps, [ramp(20)])
+
+
 def test_loops_that_go_on_past_the_last_tile() -> None:
     """A tail of the middle loop: of the tiles that loops count, the last has no element."""
 

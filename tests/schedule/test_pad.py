@@ -137,6 +137,14 @@ def test_refusals(steps: Callable[[Schedule], object], rule: str) -> None:
     assert refused.value.verdict.rule == rule
 
 
+def test_split_loops_that_stop_before_the_multiple_are_not_made_longer() -> None:
+    a = te.placeholder((18,), name="A")
+    sch = Schedule(te.compute((18,), lambda i: a[i] + 1.0, name="C"))
+    sch.split(sch.loops("C")[0], [None, 3])
+    with pytest.raises(RefusedError, match="make 18 rounds, not 20; pad it before splitting"):
+        sch.pad("C", [4])
+
+
 def test_what_may_fail_on_padding_and_sizes_of_run_time() -> None:
     a = te.placeholder((13,), "int32", name="A")
     c = te.compute((13,), lambda i: te.floordiv(100, a[i]), name="C")

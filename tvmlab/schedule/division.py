@@ -189,10 +189,14 @@ class Division:
                 f"{size}, so they overlap or leave gaps",
             )
         quotient = LinearForm({a: k // size for a, k in outer.terms.items()}, outer.const // size)
+        bound = simplify(form_to_expr(quotient), self._outer_env)
         extent = simplify((it.extent + (size - 1)) // size)
+        tiles, last = const_int(extent), bound_of(bound, self._outer_env).hi
+        if tiles is not None and last is not None:
+            # Loops that leave a part of the domain out do not begin its last, cut tile either.
+            extent = const(min(tiles, last + 1))
         new = replace(it, var=Var(it.var.name), extent=extent)
         value = simplify(new.var * size + offset)
-        bound = simplify(form_to_expr(quotient), self._outer_env)
         return Tile(new, bound, size, quotient, value)
 
     def _in_terms_of(self, condition: Expr) -> Expr:

@@ -304,11 +304,12 @@ def _longer_loops(
         if loop is not None and const_int(loop.extent) == const_int(it.extent):
             _require_own(index, block, loop, binding)
             loops[loop.var] = sizes[it.var]
-        elif (bound_of(binding, env).hi or 0) >= sizes[it.var]:
+        elif (last := bound_of(binding, env).hi) is not None and last + 1 != sizes[it.var]:
             raise _refusal(
                 block,
                 "loops",
-                f"its loops over {it.var.name} go beyond {sizes[it.var]}; pad it before splitting",
+                f"its loops over {it.var.name} make {last + 1} rounds, not {sizes[it.var]}; "
+                f"pad it before splitting",
             )
         ends = ends.assume(binding < it.extent)
     guards = [c for c in conjuncts(block.predicate) if not prove(c, ends)]
