@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from helpers.schedules import matmul_schedule, tiled_schedule
 
-from tvmlab import te
+from tvmlab import te, topi
 from tvmlab.inspect import TINY, CacheGeometry, machine_caches, memory_report, simulate
 from tvmlab.schedule import Schedule
 from tvmlab.support import OptionError, UserError
@@ -73,6 +73,14 @@ def test_long_programs_are_sampled_and_say_so(make: Callable[[], Schedule]) -> N
     assert len(report.kind) == len(report.element) == len(report.turns[0])
     assert len(report.kind) < 60_000
     assert report.levels[0].accesses == len(report.kind)
+
+
+def test_a_long_program_whose_loops_lie_beside_each_other_is_sampled_too() -> None:
+    x = te.placeholder((32, 1000), name="x")
+    program = topi.schedule(topi.softmax(x)).program
+    report = memory_report(program, TINY, "", 2000)
+    assert "rounds of" in report.sample
+    assert len(report.kind) == sum(1 for _ in report.element) <= 4 * 12_000
 
 
 def test_short_programs_are_run_whole() -> None:

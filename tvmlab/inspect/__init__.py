@@ -16,11 +16,14 @@ from .code_links import (
 )
 from .compare import Compared, CompareReport, compare_report
 from .cost import NestCost, nest_cost, operations_of
+from .dependences import Dependence, dependences
 from .details import Fact, LineReport, line_report
+from .flow import FlowEdge, FlowNode, FlowReport, flow_report
 from .gains import GainsReport, StepGain, Without, gains_report, programs_without
 from .history import HistoryReport, HistoryReporter, HistoryRow, step_label
 from .html_view import nest_html
 from .inner_loops import InnerLoopReport, inner_loop_report, inner_loop_text
+from .iterations import Axis, IterationsReport, Part, iterations_report
 from .line_diff import DiffLine, diff_lines
 from .machine import (
     DeviceReport,
@@ -63,21 +66,27 @@ from .verdict import (
 __all__ = [
     "TINY",
     "ActionReport",
+    "Axis",
     "CacheGeometry",
     "Ceiling",
     "CompareReport",
     "Compared",
     "Cost",
+    "Dependence",
     "DeviceReport",
     "DiffLine",
     "Fact",
     "FixReport",
+    "FlowEdge",
+    "FlowNode",
+    "FlowReport",
     "Gain",
     "GainsReport",
     "HistoryReport",
     "HistoryReporter",
     "HistoryRow",
     "InnerLoopReport",
+    "IterationsReport",
     "KnobImportance",
     "LevelResult",
     "LineReport",
@@ -90,6 +99,7 @@ __all__ = [
     "NestCost",
     "NestReport",
     "Offer",
+    "Part",
     "PassReport",
     "PlotReport",
     "Point",
@@ -112,14 +122,17 @@ __all__ = [
     "access_order",
     "action_reports",
     "compare_report",
+    "dependences",
     "device_reports",
     "diff_lines",
     "equality_words",
+    "flow_report",
     "gain_over",
     "gains_report",
     "history_text",
     "inner_loop_report",
     "inner_loop_text",
+    "iterations_report",
     "knob_importance",
     "limit_facts",
     "line_report",

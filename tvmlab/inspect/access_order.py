@@ -127,6 +127,13 @@ class Moment:
         return Moment({**values, loop.var: turn}, time)
 
 
+def inner_stmts(stmt: Stmt) -> tuple[Stmt, ...]:
+    """The statements directly inside one; a block counts as a whole, and has none."""
+    if isinstance(stmt, Block):
+        return ()
+    return tuple(child for child in children(stmt) if isinstance(child, Stmt))
+
+
 class WalkLog:
     """Walks a program once and notes each access with the times at which it happens."""
 

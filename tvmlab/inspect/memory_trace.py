@@ -21,7 +21,6 @@ from tvmlab.ir import (
     Program,
     Stmt,
     Var,
-    child_stmts,
     const_int,
     transform,
     with_body,
@@ -30,7 +29,7 @@ from tvmlab.schedule import index_of
 from tvmlab.support import UserError
 from tvmlab.target import Target
 
-from .access_order import Access, Array, Moment, WalkLog
+from .access_order import Access, Array, Moment, WalkLog, inner_stmts
 from .cache_simulator import CacheGeometry, LevelResult, simulate
 
 MOST_ACCESSES = 12_000
@@ -143,7 +142,7 @@ def _sampled(program: Program, most: int) -> tuple[Program, str]:
 def _outermost(stmt: Stmt) -> list[For]:
     if isinstance(stmt, For):
         return [stmt]
-    return [loop for child in child_stmts(stmt) for loop in _outermost(child)]
+    return [loop for child in inner_stmts(stmt) for loop in _outermost(child)]
 
 
 def _shorten(loop: For, most: int, rounds: dict[Var, int]) -> None:
@@ -170,7 +169,7 @@ def _accesses(stmt: Stmt) -> int:
         return (const_int(stmt.extent) or 1) * _accesses(stmt.body)
     if isinstance(stmt, Block):
         return len(stmt.reads) + len(stmt.writes)
-    return sum(_accesses(child) for child in child_stmts(stmt))
+    return sum(_accesses(child) for child in inner_stmts(stmt))
 
 
 class _Trace(WalkLog):

@@ -21,6 +21,8 @@ from .offers import Offer, offers
 from .symbols import SymbolIds
 
 MOST = 12
+_WORTH_SAYING = 1.005
+"""A smaller gain would read as none."""
 _LEAST_RESIDUALS = 5
 _NINETY = 1.645
 """Standard deviations to each side that hold nine of ten residuals."""
@@ -88,7 +90,7 @@ def suggestions_report(
         if attempt.applied is None:
             continue
         ratio = _ratio(program, attempt.applied.program, target, predict)
-        if ratio is not None and ratio > 1.0:
+        if ratio is not None and ratio > _WORTH_SAYING:
             reason = step_summary(schedule, offer, action.args, attempt, target)
             low, high = (None, None) if factor is None else (ratio / factor, ratio * factor)
             row, name = ids.of(symbol), symbol.name

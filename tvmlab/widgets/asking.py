@@ -14,8 +14,8 @@ from tvmlab.inspect import (
     offers,
     verdict_report,
 )
-from tvmlab.ir import Program
-from tvmlab.schedule import Attempt, HistoryNode
+from tvmlab.ir import Block, BlockSymbol, Program, Var
+from tvmlab.schedule import Attempt, HistoryNode, index_of
 from tvmlab.support import UserError
 
 from .session import Session
@@ -42,6 +42,26 @@ def text_of(fields: Fields, name: str) -> str:
     if not isinstance(value, str):
         raise UserError(f"the command {fields['type']} needs a text {name!r}")
     return value
+
+
+def optional_text(fields: Fields, name: str) -> str | None:
+    """A field that is a text or left out."""
+    return None if fields.get(name) is None else text_of(fields, name)
+
+
+def block_at(session: Session, row: str) -> Block:
+    """The block that a line is, or the first inside it."""
+    symbol = session.ids.find(row)
+    index = index_of(session.schedule.program)
+    if isinstance(symbol, BlockSymbol) and symbol in index.blocks:
+        return index.blocks[symbol]
+    if isinstance(symbol, Var) and symbol in index.loops:
+        inside = index.blocks_under(index.loops[symbol])
+    else:
+        inside = list(index.blocks.values())
+    if not inside:
+        raise UserError("there is no block there")
+    return inside[0]
 
 
 def node_of(session: Session, fields: Fields, name: str) -> HistoryNode:

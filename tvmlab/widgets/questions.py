@@ -11,9 +11,12 @@ from tvmlab.inspect import (
     TINY,
     Ceiling,
     LinkedCode,
+    Part,
     action_reports,
     compare_report,
+    flow_report,
     gains_report,
+    iterations_report,
     line_report,
     linked_loops,
     linked_lowered,
@@ -30,7 +33,7 @@ from tvmlab.inspect import (
 from tvmlab.ir import Program, structural_hash
 from tvmlab.support import UserError
 
-from .asking import Fields, checked, node_of, step_of, text_of
+from .asking import Fields, block_at, checked, node_of, optional_text, step_of, text_of
 from .page import page_text
 from .registry import sessions
 from .session import Session
@@ -127,6 +130,29 @@ def _memory(session: Session, fields: Fields) -> Any:
     )
 
 
+def _flow(session: Session, fields: Fields) -> Any:
+    del fields
+    return flow_report(session.schedule.program, session.ids, session.target)
+
+
+def _iterations(session: Session, fields: Fields) -> Any:
+    wanted = text_of(fields, "part")
+    part = next((p for p in get_args(Part) if p == wanted), None)
+    if part is None:
+        raise UserError(f"there is no part {wanted!r} of an axis; there are start and end")
+    block = block_at(session, text_of(fields, "row"))
+    across, down = (optional_text(fields, name) for name in ("x", "y"))
+    row = session.ids.of(block.symbol)
+    return iterations_report(
+        session.schedule.program,
+        block,
+        row,
+        x=across,
+        y=down,
+        part="end" if part == "end" else "start",
+    )
+
+
 def _roofline(session: Session, fields: Fields) -> Any:
     del fields
     peaks = read_peaks()
@@ -193,6 +219,8 @@ QUESTIONS: dict[str, Callable[[Session, Fields], Any]] = {
     "compare": _compare,
     "gains": _gains,
     "memory": _memory,
+    "flow": _flow,
+    "iterations": _iterations,
     "roofline": _roofline,
     "suggest": _suggest,
     "file": _file,

@@ -31,7 +31,9 @@ export type Command =
   | MemoryCommand
   | RooflineCommand
   | MeasureMachineCommand
-  | SuggestCommand;
+  | SuggestCommand
+  | FlowCommand
+  | IterationsCommand;
 /**
  * Parameter values by name
  */
@@ -385,6 +387,30 @@ export interface SuggestCommand {
    * Comes back in the reply
    */
   id: number;
+}
+/**
+ * Ask for producers and consumers
+ */
+export interface FlowCommand {
+  type: 'flow';
+  /**
+   * Comes back in the reply
+   */
+  id: number;
+}
+/**
+ * Ask for the iterations of a block, or of the first block in a loop
+ */
+export interface IterationsCommand {
+  type: 'iterations';
+  /**
+   * Comes back in the reply
+   */
+  id: number;
+  row: string;
+  x: string | null;
+  y: string | null;
+  part: 'start' | 'end';
 }
 /**
  * The whole state
@@ -766,6 +792,8 @@ export interface ReplyMessage {
     | Memory
     | Roofline
     | Suggestions
+    | Flow
+    | Iterations
     | null;
   /**
    * Why not, if not ok
@@ -1193,4 +1221,74 @@ export interface Suggestion {
   low: number | null;
   high: number | null;
   reason: string;
+}
+/**
+ * Answer to flow: who produces what for whom
+ */
+export interface Flow {
+  nodes: FlowNode[];
+  edges: FlowEdge[];
+  updates: string[];
+}
+/**
+ * A block, or a buffer between blocks
+ */
+export interface FlowNode {
+  id: string;
+  row: string | null;
+  name: string;
+  kind: 'input' | 'output' | 'intermediate' | 'block';
+  scope: string;
+  layer: number;
+  bytes: number | null;
+  runs: number | null;
+  share: number | null;
+}
+/**
+ * Data that goes from a buffer into a block, or out of one
+ */
+export interface FlowEdge {
+  source: string;
+  sink: string;
+  touches: number | null;
+  elements: number | null;
+}
+/**
+ * Answer to iterations: the points in the order in which they run
+ */
+export interface Iterations {
+  block: string;
+  row: string;
+  variables: string[];
+  x: Axis;
+  y: Axis;
+  still: string;
+  xs: number[];
+  ys: number[];
+  runs: boolean[];
+  dependences: Dependence[];
+}
+/**
+ * A direction of the picture of iterations
+ */
+export interface Axis {
+  name: string;
+  kind: string;
+  first: number;
+  count: number;
+  extent: number;
+  tiles: number[];
+}
+/**
+ * Pairs of iterations at one distance that must stay in their order
+ */
+export interface Dependence {
+  kind: 'flow' | 'anti' | 'output';
+  buffer: string;
+  dx: number;
+  dy: number;
+  pairs: number;
+  source: number[];
+  sink: number[];
+  words: string;
 }

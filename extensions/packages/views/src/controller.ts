@@ -29,7 +29,6 @@ const CHECK_AFTER_MS = 100;
 
 /**
  * What the view can do, without a word about how it looks: selection, forms, steps, history.
- *
  * The session owns the schedule; here is only what this one view knows besides. Every change
  * ends in `onChange`, which draws.
  */
@@ -71,6 +70,7 @@ export class Controller {
     if (row !== this._own.selected) {
       this._set({ selected: row, details: null, draft: null, refusal: null });
       void this._fetchDetails();
+      this._ask();
     }
   }
 
@@ -250,7 +250,7 @@ export class Controller {
   }
 
   /** Change what only this view knows. */
-  set(change: Partial<Pick<Own, 'insight' | 'compared' | 'pointed' | 'caches'>>): void {
+  set(change: Partial<Pick<Own, 'insight' | 'compared' | 'pointed' | 'caches' | 'choices'>>): void {
     this._set(change);
     this._ask();
   }

@@ -1,5 +1,6 @@
 import type { Point } from '@tvmlab/schema';
 
+import { choose, forget } from './choices';
 import type { Request } from './client';
 import { Controller } from './controller';
 import { closestData, h } from './dom';
@@ -115,7 +116,7 @@ class Explorer implements IExplorer {
       })
     );
     root.addEventListener('keydown', event => this._tabKey(event), true);
-    root.addEventListener('change', event => this._chosen(event.target));
+    root.addEventListener('change', event => choose(this._controller, event.target));
     this._code.element.addEventListener('pointerover', event => {
       const line = closestData(event.target, 'line');
       this._point(line === null ? [] : this._code.familyOf(Number(line.value)));
@@ -144,6 +145,7 @@ class Explorer implements IExplorer {
     const line = hit('line');
     const picked = hit('pick');
     const suggested = hit('suggested');
+    const reset = hit('reset');
     if (command !== undefined) {
       this._doing.run(command);
     } else if (row !== undefined) {
@@ -163,6 +165,8 @@ class Explorer implements IExplorer {
       const [row = '', action = ''] = suggested.split('/');
       this._controller.select(row);
       void this._start(action);
+    } else if (reset !== undefined) {
+      forget(this._controller, reset);
     } else if (insight !== undefined) {
       this._controller.set({ insight });
     } else if (picked !== undefined) {
@@ -217,19 +221,6 @@ class Explorer implements IExplorer {
   private _point(pointed: readonly string[]): void {
     if (pointed.length > 0 || (this._controller.view?.pointed.length ?? 0) > 0) {
       this._controller.set({ pointed });
-    }
-  }
-
-  /** A state was chosen to be compared. */
-  private _chosen(target: EventTarget | null): void {
-    const field = closestData(target, 'set');
-    if (field !== null && target instanceof HTMLSelectElement) {
-      const { compared } = this._controller.view ?? { compared: {} };
-      this._controller.set(
-        field.value === 'caches'
-          ? { caches: target.value === 'machine' ? 'machine' : 'tiny' }
-          : { compared: { ...compared, [field.value]: target.value } }
-      );
     }
   }
 

@@ -59,3 +59,8 @@ export function factor(ratio: number): string {
 export function count(value: number): string {
   return value.toLocaleString('en-US');
 }
+
+/** A large count with three digits: `17.3M`. */
+export function compact(value: number): string {
+  return value.toLocaleString('en-US', { notation: 'compact', maximumSignificantDigits: 3 });
+}

@@ -1,7 +1,9 @@
 import type { IAnswer } from './answers';
 import type { Request } from './client';
 import { compareInsight } from './insights/compare';
+import { flowInsight } from './insights/flow';
 import { gainsInsight } from './insights/gains';
+import { iterationsInsight } from './insights/iterations';
 import { memoryInsight } from './insights/memory';
 import { rooflineInsight } from './insights/roofline';
 import { suggestInsight } from './insights/suggest';
@@ -31,5 +33,7 @@ export const INSIGHTS: readonly IInsight[] = [
   gainsInsight,
   suggestInsight,
   memoryInsight,
+  iterationsInsight,
+  flowInsight,
   compareInsight
 ];

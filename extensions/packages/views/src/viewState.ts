@@ -52,6 +52,8 @@ export interface IViewState {
   pointed: readonly string[];
   /** Which caches the memory view simulates. */
   caches: 'tiny' | 'machine';
+  /** What was chosen in the tabs of insights, by names such as `iterations.x`. */
+  choices: Readonly<Record<string, string>>;
   moving: IMoving | null;
 }
 
@@ -74,6 +76,7 @@ export const START: Own = {
   compared: {},
   pointed: [],
   caches: 'tiny',
+  choices: {},
   moving: null
 };
 

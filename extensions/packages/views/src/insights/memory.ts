@@ -8,7 +8,7 @@ const KINDS = ['hit', 'compulsory miss', 'capacity miss', 'conflict miss'];
 const COLORS = ['--ok', '--k-thread', '--move', '--bad'];
 /** How many accesses stay lit behind the current one. */
 const TRAIL = 240;
-const CELL = 6;
+const CELL = 8;
 
 /** Where each access finds its data, with a scrubber over time. */
 export const memoryInsight: IInsight = {
@@ -52,7 +52,10 @@ function legend(): HTMLElement {
 function scrubber(memory: Memory): HTMLElement[] {
   const last = memory.kind.length - 1;
   const words = h('output', { class: 'tvmlab-why' });
-  const pictures = memory.buffers.map(buffer => h('canvas', sizeOf(buffer)));
+  const grids = gridsOf(memory);
+  const pictures = memory.buffers.map((buffer, i) =>
+    h('canvas', sizeOf(buffer, grids[i] as IGrid))
+  );
   const range = h('input', {
     type: 'range',
     min: 0,
@@ -64,7 +67,7 @@ function scrubber(memory: Memory): HTMLElement[] {
     const at = Number(range.value);
     words.textContent = textAt(memory, at);
     range.setAttribute('aria-valuetext', words.textContent);
-    draw(memory, at, pictures);
+    draw(memory, at, pictures, grids);
   };
   range.addEventListener('input', show);
   range.value = String(Math.min(last, TRAIL));
@@ -76,12 +79,7 @@ function scrubber(memory: Memory): HTMLElement[] {
       'div',
       { class: 'tvmlab-buffers' },
       ...memory.buffers.map((buffer, i) =>
-        h(
-          'figure',
-          {},
-          pictures[i],
-          h('figcaption', {}, `${buffer.row} ${buffer.shape.join(' × ')}`)
-        )
+        h('figure', {}, pictures[i], h('figcaption', {}, captionOf(buffer, grids[i] as IGrid)))
       )
     ),
     levels(memory)
@@ -111,29 +109,81 @@ function indices({ shape }: TracedBuffer, element: number): number[] {
   return found;
 }
 
-/** A picture has the last dimension across and all others down. */
-function gridOf({ shape }: TracedBuffer): { columns: number; rows: number } {
-  const columns = shape.at(-1) ?? 1;
-  return { columns, rows: shape.slice(0, -1).reduce((product, extent) => product * extent, 1) };
+/** The part of a buffer that is touched: the last dimension across and all others down. */
+interface IGrid {
+  left: number;
+  top: number;
+  columns: number;
+  rows: number;
+  /** The size of an element in the picture. */
+  wide: number;
+  high: number;
 }
 
-function sizeOf(buffer: TracedBuffer): {
-  width: number;
-  height: number;
-  role: string;
-  'aria-label': string;
-} {
-  const { columns, rows } = gridOf(buffer);
-  const cell = Math.max(1, Math.min(CELL, Math.floor(140 / Math.max(columns, 1))));
+const [ROOM_ACROSS, ROOM_DOWN] = [250, 190];
+
+function gridsOf({ buffers, buffer, element }: Memory): IGrid[] {
+  return buffers.map(({ shape }, number) => {
+    const width = acrossOf(shape);
+    const touched = element.filter((_, at) => buffer[at] === number);
+    const across = touched.map(place => place % width);
+    const down = touched.map(place => Math.floor(place / width));
+    const [left, right] = [lowest(across), highest(across)];
+    const [top, bottom] = [lowest(down), highest(down)];
+    const [columns, rows] = [right - left + 1, bottom - top + 1];
+    const [wide, high] = [fitting(ROOM_ACROSS / columns), fitting(ROOM_DOWN / rows)];
+    return { left, top, columns, rows, wide, high };
+  });
+}
+
+/** The last dimension that has more than one element goes across. */
+function acrossOf(shape: readonly number[]): number {
+  return [...shape].reverse().find(extent => extent > 1) ?? 1;
+}
+
+function fitting(room: number): number {
+  return room > 1 ? Math.floor(Math.min(CELL, room)) : room;
+}
+
+function lowest(values: readonly number[]): number {
+  return values.reduce((a, b) => Math.min(a, b), Infinity);
+}
+
+function highest(values: readonly number[]): number {
+  return values.reduce((a, b) => Math.max(a, b), 0);
+}
+
+/** What of a buffer the picture shows, such as `C, rows 0–11, columns 0–31 of 256 × 256`. */
+function captionOf({ row, shape }: TracedBuffer, { left, top, columns, rows }: IGrid): string {
+  const whole = shape.join(' × ');
+  const width = acrossOf(shape);
+  const height = shape.reduce((product, extent) => product * extent, 1) / width;
+  if (columns === width && rows === height) {
+    return `${row} ${whole}`;
+  }
+  const down = rows === height ? '' : `, rows ${top}–${top + rows - 1}`;
+  const across = columns === width ? '' : `, columns ${left}–${left + columns - 1}`;
+  return `${row}${down}${across} of ${whole}`;
+}
+
+function sizeOf(
+  buffer: TracedBuffer,
+  { columns, rows, wide, high }: IGrid
+): { width: number; height: number; role: string; 'aria-label': string } {
   return {
-    width: Math.min(columns * cell, 280),
-    height: Math.min(rows * cell, 280),
+    width: Math.max(Math.round(columns * wide), 2),
+    height: Math.max(Math.round(rows * high), 2),
     role: 'img',
     'aria-label': `Elements of ${buffer.row} that were touched last`
   };
 }
 
-function draw(memory: Memory, at: number, pictures: readonly HTMLCanvasElement[]): void {
+function draw(
+  memory: Memory,
+  at: number,
+  pictures: readonly HTMLCanvasElement[],
+  grids: readonly IGrid[]
+): void {
   const style = pictures[0] ? getComputedStyle(pictures[0]) : null;
   const color = (name: string): string => style?.getPropertyValue(name).trim() ?? 'gray';
   // A custom property keeps light-dark(); a canvas needs the colour that came of it.
@@ -162,14 +212,15 @@ function draw(memory: Memory, at: number, pictures: readonly HTMLCanvasElement[]
     if (!buffer || !context || !picture) {
       continue;
     }
-    const { columns, rows } = gridOf(buffer);
-    const [width, height] = [picture.width / columns, picture.height / rows];
+    const { left, top, wide, high } = grids[number] as IGrid;
+    const across = acrossOf(buffer.shape);
     const element = memory.element[time] ?? 0;
-    const x = (element % columns) * width;
-    const y = Math.floor(element / columns) * height;
+    const x = ((element % across) - left) * wide;
+    const y = (Math.floor(element / across) - top) * high;
     context.globalAlpha = time === at ? 1 : 0.25 + (0.75 * (time - at + TRAIL)) / TRAIL;
     context.fillStyle = (time === at ? resolved[5] : resolved[memory.kind[time] ?? 0]) ?? 'gray';
-    context.fillRect(x, y, Math.max(width, 1), Math.max(height, 1));
+    const gap = Math.min(wide, high) > 4 ? 1 : 0;
+    context.fillRect(x, y, Math.max(wide - gap, 1), Math.max(high - gap, 1));
   }
 }
 

@@ -104,18 +104,10 @@ function chart({ compute, memory, points }: Roofline): HTMLElement {
     s('line', { class: 'tvmlab-axis', x1: LEFT, y1: BOTTOM, x2: RIGHT, y2: BOTTOM }),
     s('line', { class: 'tvmlab-axis', x1: LEFT, y1: TOP, x2: LEFT, y2: BOTTOM }),
     ...decades(x0, x1).map(tick =>
-      s(
-        'text',
-        { x: x(tick), y: BOTTOM + 14, 'text-anchor': 'middle' },
-        digits(tick).replace(/\.0+$/, '')
-      )
+      s('text', { x: x(tick), y: BOTTOM + 14, 'text-anchor': 'middle' }, String(tick))
     ),
     ...decades(y0, y1).map(tick =>
-      s(
-        'text',
-        { x: LEFT - 5, y: y(tick) + 4, 'text-anchor': 'end' },
-        digits(tick).replace(/\.0+$/, '')
-      )
+      s('text', { x: LEFT - 5, y: y(tick) + 4, 'text-anchor': 'end' }, String(tick))
     ),
     s(
       'text',
@@ -191,5 +183,5 @@ function tilt(x1: number, y1: number, x2: number, y2: number): number {
 function decades(low: number, high: number): number[] {
   const first = Math.ceil(Math.log10(low));
   const last = Math.floor(Math.log10(high));
-  return Array.from({ length: Math.max(0, last - first + 1) }, (_, i) => 10 ** (first + i));
+  return Array.from({ length: Math.max(0, last - first + 1) }, (_, i) => Number(`1e${first + i}`));
 }

@@ -1,0 +1,111 @@
+"""The tabs of insights in a plain page, by role and name, on three kinds of programs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+import pytest
+from helpers.bare_host import BareHost
+from playwright.sync_api import Browser, expect
+
+import tvmlab as tl
+from tvmlab import te, topi
+from tvmlab.schedule import Schedule
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+Opened = Callable[[Schedule], BareHost]
+
+
+@pytest.fixture
+def opened(browser: Browser) -> Iterator[Opened]:
+    """Shows a schedule in a page of its own; nothing may fail in that page."""
+    hosts: list[BareHost] = []
+    failures: list[str] = []
+
+    def start(schedule: Schedule) -> BareHost:
+        page = browser.new_context(viewport={"width": 1280, "height": 1000}).new_page()
+        page.on("pageerror", lambda error: failures.append(str(error)))
+        hosts.append(BareHost(page, schedule))
+        return hosts[-1]
+
+    yield start
+    for host in hosts:
+        host.close()
+        host.page.context.close()
+    assert failures == []
+
+
+def matmul(n: int = 64) -> Schedule:
+    a, b = te.placeholder((n, n), name="A"), te.placeholder((n, n), name="B")
+    k = te.reduce_axis(n, "k")
+    c = te.compute((n, n), lambda i, j: te.sum(a[i, k] * b[k, j], axis=k), name="C")
+    return tl.Schedule(c)
+
+
+def softmax() -> Schedule:
+    return topi.schedule(topi.softmax(te.placeholder((32, 1000), name="x")))
+
+
+def conv() -> Schedule:
+    data = te.placeholder((1, 4, 16, 16), name="data")
+    weight = te.placeholder((8, 4, 3, 3), name="weight")
+    return tl.Schedule(topi.conv2d(data, weight, 1, 1, 1, "NCHW"))
+
+
+def test_the_flow_of_data_leads_to_the_lines(opened: Opened) -> None:
+    host = opened(conv())
+    flow = host.insight("Flow").get_by_role("group", name="Flow of data")
+    expect(flow.get_by_role("button", name=re.compile("input data"))).to_be_disabled()
+    flow.get_by_role("button", name=re.compile("^block conv2d")).click()
+    line = host.explorer.lines.filter(has_text="conv2d[")
+    expect(line).to_have_attribute("aria-selected", "true")
+    expect(flow.get_by_role("button", name=re.compile("^block conv2d"))).to_have_attribute(
+        "aria-pressed", "true"
+    )
+    panel = host.explorer.root.get_by_role("tabpanel", name="Flow")
+    panel.get_by_text("How often each element is used").click()
+    expect(panel.get_by_role("row", name=re.compile("weight"))).to_contain_text("conv2d")
+
+
+def test_iterations_are_scrubbed_and_say_what_they_need(opened: Opened) -> None:
+    schedule = matmul(20)
+    i, _, _ = schedule.loops("C")
+    schedule.split(i, [None, 12])
+    host = opened(schedule)
+    panel = host.insight("Iterations")
+    needs = panel.get_by_role("list", name="Dependences")
+    expect(needs).to_contain_text("needs the one at distance vi 0, vk −1")
+    slider = panel.get_by_role("slider", name="Iteration")
+    slider.fill("0")
+    expect(panel.get_by_role("status")).to_contain_text("1 of 480: vi=0, vk=0")
+    slider.press("ArrowRight")
+    expect(slider).to_have_attribute("aria-valuetext", "2 of 480: vi=0, vk=1")
+    slider.fill("479")
+    expect(panel.get_by_role("status")).to_contain_text("lies beyond the domain")
+    panel.get_by_label("Across").select_option("vj")
+    expect(panel).to_contain_text("any order will do")
+
+
+@pytest.mark.parametrize("make", [matmul, softmax, conv])
+def test_every_tab_shows_something_for_every_kind_of_program(
+    opened: Opened, make: Callable[[], Schedule]
+) -> None:
+    host = opened(make())
+    tabs = host.explorer.root.get_by_role("tablist", name="Insights").get_by_role("tab")
+    for name in tabs.all_text_contents():
+        panel = host.insight(name)
+        expect(panel).to_contain_text(re.compile(r"\w"))
+        expect(panel).not_to_contain_text("did not work")
+        expect(panel).not_to_contain_text("…", timeout=10_000) if name == "Memory" else None
+
+
+def test_the_memory_view_tells_each_access(opened: Opened) -> None:
+    panel = opened(softmax()).insight("Memory")
+    slider = panel.get_by_role("slider", name="Access")
+    slider.fill("0")
+    expect(slider).to_have_attribute("aria-valuetext", re.compile(r"^1 of [\d,]+: .*compulsory"))
+    expect(panel.get_by_role("row", name=re.compile("^L1"))).to_be_visible()
+    panel.get_by_label("Caches").select_option("machine")
+    expect(panel).to_contain_text("caches of this machine, each")
