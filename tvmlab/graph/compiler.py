@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -27,7 +27,7 @@ from .kernels import (
     with_found,
 )
 from .memory import Life, MemoryPlan, plan_memory
-from .passes import PassRecord, fuse, optimize, remove_empty
+from .passes import PassRecord, fuse_with_reasons, optimize, remove_empty
 from .types import GraphError
 
 
@@ -141,13 +141,14 @@ def build_with_report(
     if chosen.optimize:
         graph, records = optimize(graph, machine)
     graph = _with_own_outputs(graph)
-    groups = fuse(graph, enabled=chosen.fuse)
+    groups, ends = fuse_with_reasons(graph, enabled=chosen.fuse)
     requests = list({g.kernel: KernelRequest(g.kernel, g.text) for g in groups}.values())
     if schedules is not None:
         requests = with_found(requests, machine, schedules)
     kernels = compile_all(requests, machine, ObjectCache() if chosen.cache else None, progress)
     memory = plan_memory(_lives(graph, groups))
-    plan = _plan(graph, groups, kernels, memory, machine)
+    notes = {"groups": {g.kernel: g.text for g in groups}, "ends": ends}
+    plan = replace(_plan(graph, groups, kernels, memory, machine), notes=notes)
     library = ObjectLibrary({symbol: kernel.data for symbol, kernel in kernels.items()})
     needed = {s.name: np.ascontiguousarray(graph.params[s.name]) for s in plan.params}
     found = frozenset(r.symbol for r in requests if r.trace)

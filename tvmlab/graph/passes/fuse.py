@@ -50,7 +50,24 @@ def fuse(graph: Graph, *, enabled: bool = True) -> list[Group]:
     enabled
         Without fusion each node is a group of its own.
     """
-    return [make_group(graph, [graph.nodes[n] for n in part]) for part in plan(graph, enabled)[0]]
+    return fuse_with_reasons(graph, enabled=enabled)[0]
+
+
+def fuse_with_reasons(graph: Graph, *, enabled: bool = True) -> tuple[list[Group], list[str]]:
+    """The groups of a graph, and for each in words why it does not go on."""
+    parts, refused = plan(graph, enabled)
+    groups = [make_group(graph, [graph.nodes[n] for n in part]) for part in parts]
+    if not enabled:
+        return groups, ["nodes were not to be joined"] * len(groups)
+    return groups, [refused.get(part[-1]) or _end_of(graph, part) for part in parts]
+
+
+def _end_of(graph: Graph, part: Sequence[int]) -> str:
+    """Why nothing follows a group that no rule stopped."""
+    made = [o for number in part for o in graph.nodes[number].made]
+    if any(o in graph.outputs for o in made):
+        return "its result is an output of the model"
+    return "its readers have no later node in common"
 
 
 def plan(graph: Graph, enabled: bool = True) -> tuple[list[list[int]], dict[int, str]]:

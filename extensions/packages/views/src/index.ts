@@ -2,4 +2,5 @@
 export type { Change, Connection, IViewModel } from './model';
 export { type IExplorer, mountNotice } from './notice';
 export { mountExplorer } from './explorer';
+export { mountGraph } from './graph/graph';
 export { type IRecording, isRecording, RecordedModel } from './recorded';

@@ -1,4 +1,5 @@
 import below from './below.css';
+import graph from './graph.css';
 import insights from './insights.css';
 import layout from './layout.css';
 import nest from './nest.css';
@@ -12,7 +13,7 @@ export function addStyles(page: Document): void {
   if (page.getElementById(STYLE_ID) === null) {
     const style = page.createElement('style');
     style.id = STYLE_ID;
-    style.textContent = [tokens, layout, nest, side, below, insights].join('\n');
+    style.textContent = [tokens, layout, nest, side, below, insights, graph].join('\n');
     page.head.append(style);
   }
 }
