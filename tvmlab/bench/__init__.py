@@ -11,6 +11,7 @@ from .peaks import machine_peaks, measure_peaks
 from .plot import plot_html
 from .results import TURNS, BenchResult, Score, run_benchmarks
 from .row import Row
+from .searches import SearchRun, curves_html, read_runs, run_searches, summary_rows
 from .tables import result_tables
 
 __all__ = [
@@ -21,11 +22,16 @@ __all__ = [
     "Circumstances",
     "Row",
     "Score",
+    "SearchRun",
     "Watch",
+    "curves_html",
     "find_rows",
     "machine_peaks",
     "measure_peaks",
     "plot_html",
+    "read_runs",
     "result_tables",
     "run_benchmarks",
+    "run_searches",
+    "summary_rows",
 ]

@@ -19,6 +19,7 @@ import tvmlab.cli.inspect_session as inspect_session
 import tvmlab.cli.lab as lab
 import tvmlab.cli.profile as profile
 import tvmlab.cli.run as run
+import tvmlab.cli.searches as searches
 import tvmlab.cli.tune as tune
 from tvmlab.support import InternalError, TvmlabError, version
 
@@ -36,6 +37,7 @@ COMMANDS = {
     "apply": apply_step,
     "compare": compare_states,
     "tune": tune,
+    "searches": searches,
 }
 """Each module has `SUMMARY`, `fill(parser)` and `run(arguments) -> exit code`."""
 

@@ -38,6 +38,7 @@ from .measure import (
 from .models import AnalyticModel, CostModel, Learner
 from .search import Search, make_search
 from .spaces import Points, Space
+from .starts import default_starts
 
 _POLL_SECONDS = 0.1
 TUNING_SETTINGS = MeasureSettings(repeats=5, repeat_seconds=0.002, budget_seconds=0.1)
@@ -72,7 +73,8 @@ class Tuner:
     settings
         How carefully to measure.
     starts
-        Schedules of the same computation that are measured first, such as the default one.
+        Schedules of the same computation that are measured first. By default the one that tvmlab's
+        operators give it, if the space was made from tensors; () to begin with nothing.
     name
         Of this tuner, for the log.
     watch
@@ -91,7 +93,7 @@ class Tuner:
     patience: int | None = None
     transfer: bool = True
     settings: MeasureSettings = TUNING_SETTINGS
-    starts: Sequence[Schedule] = ()
+    starts: Sequence[Schedule] | None = None
     name: str = ""
     watch: int = 25
     trials: list[Trial] = field(init=False, default_factory=list[Trial])
@@ -116,7 +118,8 @@ class Tuner:
         self._first_seconds = 0.0
         self._since = 0
         self._prior = AnalyticModel(self.space.target)
-        for schedule in self.starts:
+        starts = default_starts(self.space) if self.starts is None else self.starts
+        for schedule in starts:
             self._queue.append(self._start(schedule))
         if self.log is not None:
             self.log.add_workload(self.workload)

@@ -222,7 +222,7 @@ class _Slot:
     def _serve(self) -> None:
         try:
             with contextlib.suppress(OSError):  # a worker that cannot start says so with a job
-                self._ensure_process().warm()
+                self._ensure_process()
             while (job := self._jobs.get()) is not None:
                 if job.future.set_running_or_notify_cancel():
                     job.future.set_result(self._run(job))
@@ -257,6 +257,8 @@ class _Slot:
                 self._process = process
                 if self._stopped or (self._current is not None and self._current.cancelled):
                     process.kill()
+            with QuietLock(self._lock_file).shared():  # starting takes a core for a while
+                process.warm()
         return process
 
 

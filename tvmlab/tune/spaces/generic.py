@@ -47,7 +47,7 @@ def generic_space(outputs: Outputs, target: TargetLike = "cpu") -> Space:
     machine = Target.of(target)
     plan = plan_of(program, machine)
     little = plan.has_sum and plan.reuse < _LITTLE_REUSE
-    return Space(program, PartialSums(plan) if little else Tiles(plan), machine)
+    return Space(outputs, PartialSums(plan) if little else Tiles(plan), machine)
 
 
 class Tiles:

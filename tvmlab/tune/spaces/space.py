@@ -53,6 +53,13 @@ def program_of(outputs: Outputs) -> Program:
     return create_program([outputs] if isinstance(outputs, Tensor) else list(outputs))
 
 
+def _tensors(outputs: Outputs) -> tuple[Tensor, ...]:
+    """The output tensors; none if only a program was given."""
+    if isinstance(outputs, Program):
+        return ()
+    return (outputs,) if isinstance(outputs, Tensor) else tuple(outputs)
+
+
 class Space:
     """All schedules that a template makes of one computation.
 
@@ -82,6 +89,7 @@ class Space:
         start: Schedule | None = None,
     ) -> None:
         self.program = program_of(outputs)
+        self.outputs = _tensors(outputs)
         self.template = template
         self.target = Target.of(target)
         self._start = start
