@@ -120,6 +120,41 @@ def test_a_full_disk_is_told_and_keeps_what_is_there(tmp_path: Path) -> None:
         assert len(log) >= 1
 
 
+TUNE_ON_A_FULL_DISK = """
+    import resource, sys
+    sys.path.insert(0, sys.argv[2])
+    from helpers.tune_templates import Oracle, blocked_space
+    from tvmlab.support import RuntimeFailure
+    from tvmlab.tune import Tuner, TuningLog
+
+    with TuningLog(sys.argv[1]) as log:
+        tuner = Tuner(blocked_space(), log=log, runner=Oracle(lambda t: 1e-6 * len(t)),
+                      search="random")
+        next(tuner.run(1))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+        try:
+            list(tuner.run(10_000))
+        except RuntimeFailure as error:
+            print(len(tuner.trials), error.hint)
+"""
+
+
+def test_a_search_ends_when_files_may_not_grow_and_goes_on_later(tmp_path: Path) -> None:
+    code = textwrap.dedent(TUNE_ON_A_FULL_DISK)
+    words = [sys.executable, "-c", code, str(tmp_path / "log"), str(ROOT / "tests")]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(words, capture_output=True, text=True, env=environment, timeout=120)
+    told, _, hint = done.stdout.strip().partition(" ")
+    assert hint.startswith("make room on the disk"), done.stderr
+    with TuningLog(tmp_path / "log") as log:
+        kept = len(log)
+        assert kept >= int(told) >= 1
+        tuner = Tuner(blocked_space(), log=log, runner=Oracle(lambda _: 1.0), search="random")
+        assert len(tuner.trials) == kept
+        list(tuner.run(2))
+        assert len(log) > kept
+
+
 def test_a_file_that_is_no_log_is_refused(tmp_path: Path) -> None:
     (tmp_path / "log").write_text("not a database at all, but long enough to look at" * 10)
     with pytest.raises(ParseError, match="is no tuning log"):

@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from helpers.tune_programs import COPY, WILD, program, tiled_matmul
 from helpers.tune_templates import blocked_space
 
-from tvmlab.tune import DaskRunner, MeasureRequest, MeasureSettings, Tuner, worker_command
+from tvmlab.support import RuntimeFailure
+from tvmlab.tune import (
+    DaskRunner,
+    MeasureRequest,
+    MeasureSettings,
+    Tuner,
+    TuningLog,
+    worker_command,
+)
 
 pytest.importorskip("distributed")
 pytestmark = [
@@ -56,6 +69,46 @@ def test_cancelling_gives_a_result(pool: DaskRunner) -> None:
     futures = [pool.submit(request(COPY)) for _ in range(3)]
     pool.cancel()
     assert {f.result(60).status for f in futures} <= {"cancelled", "ok"}
+
+
+def start(*words: str) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-m", *words]
+    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def test_a_killed_scheduler_ends_the_search_and_loses_no_trial(tmp_path: Path) -> None:
+    told = tmp_path / "scheduler.json"
+    scheduler = start(
+        "distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard",
+        "--scheduler-file", str(told),
+    )  # fmt: skip
+    until = time.monotonic() + 60
+    while not told.exists() and time.monotonic() < until:
+        time.sleep(0.1)
+    address = json.loads(told.read_text())["address"]
+    worker = start(
+        "distributed.cli.dask_worker", address, "--nthreads", "1", "--resources", "device=1",
+        "--no-nanny", "--no-dashboard", "--local-directory", str(tmp_path),
+    )  # fmt: skip
+    try:
+        with DaskRunner(address) as runner, TuningLog(tmp_path / "log") as log:
+            tuner = Tuner(
+                blocked_space(16), log=log, runner=runner, search="random", settings=QUICK
+            )
+            trials = tuner.run(100)
+            next(trials)
+            scheduler.kill()
+            start_time = time.monotonic()
+            with pytest.raises(RuntimeFailure, match=r"the scheduler .* is gone"):
+                list(trials)
+            with pytest.raises(RuntimeFailure, match="is gone"):
+                runner.submit(request(COPY))
+            assert time.monotonic() - start_time < 30
+            assert len(log) == len(tuner.trials) >= 1
+    finally:
+        for process in (scheduler, worker):
+            process.kill()
+            process.wait(20)
 
 
 def test_a_machine_joins_by_one_command() -> None:

@@ -5,14 +5,32 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from helpers.tune_templates import Oracle, blocked_space
+from helpers.tune_templates import Oracle, blocked, blocked_space
 
+from tvmlab import te
 from tvmlab.inspect import tuning_report
 from tvmlab.ir import structural_hash
 from tvmlab.schedule import Schedule
-from tvmlab.tune import Measurer, MeasureSettings, Tuner, TuningLog, best, lookup
+from tvmlab.te import Tensor
+from tvmlab.topi import conv2d, schedule_conv
+from tvmlab.tune import (
+    Measurer,
+    MeasureSettings,
+    Space,
+    Tuner,
+    TuningLog,
+    best,
+    default_starts,
+    generic_space,
+    lookup,
+)
 
 QUICK = MeasureSettings(repeats=3, repeat_seconds=1e-4, run_timeout=5.0)
+
+
+def small_conv() -> Tensor:
+    return conv2d(te.placeholder((1, 4, 8, 8, 16)), te.placeholder((2, 4, 3, 3, 16, 16)), 1, 1,
+                  layout="NCHW16c", kernel_layout="OIHW16i16o", out_layout="NCHW16c")  # fmt: skip
 
 
 def by_length(text: str) -> float | None:
@@ -66,6 +84,20 @@ def test_stop_ends_a_search() -> None:
         if number == 3:
             tuner.stop.set()
     assert len(tuner.trials) < 20
+
+
+def test_the_default_schedule_comes_first_unless_there_is_none() -> None:
+    tuner = Tuner(blocked_space(), runner=Oracle(by_length), search="random")
+    first = next(tuner.run(3))
+    assert (first.values, first.ok) == ({}, True)
+    assert "vectorize" in first.trace
+    alone = Tuner(blocked_space(), runner=Oracle(by_length), search="random", starts=())
+    assert next(alone.run(3)).values
+    program = Space(blocked_space().program, blocked(32))
+    assert default_starts(program) == ()
+    out = small_conv()
+    [start] = default_starts(generic_space(out))
+    assert structural_hash(start.program) == structural_hash(schedule_conv(out, "cpu").program)
 
 
 def test_lookup_finds_nothing_without_a_log(tmp_path: Path) -> None:

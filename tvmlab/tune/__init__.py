@@ -33,6 +33,7 @@ from .models import (
 from .pool import DaskRunner, worker_command
 from .search import SEARCHES, Search, make_search
 from .spaces import Knob, Knobs, Points, Space, generic_space, partial_space, random_schedule
+from .starts import default_starts
 from .tasks import TaskScheduler
 from .tuner import TUNING_SETTINGS, Tuner
 
@@ -73,6 +74,7 @@ __all__ = [
     "best",
     "busy_workers",
     "default_log_path",
+    "default_starts",
     "explore_space",
     "extract_batch",
     "extract_features",

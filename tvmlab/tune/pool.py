@@ -57,7 +57,17 @@ class DaskRunner:
         self._guard = threading.Lock()
 
     def submit(self, request: MeasureRequest) -> Future[MeasureResult]:
-        """Queue a request; the result comes back as soon as it is there."""
+        """Queue a request; the result comes back as soon as it is there.
+
+        If the scheduler is lost, waiting futures raise `RuntimeFailure`: none waits for ever.
+
+        Raises
+        ------
+        RuntimeFailure
+            If the scheduler is gone.
+        """
+        if self.client.status != "running":
+            raise _lost(self.client)
         task = self.client.submit(
             measure_here,
             request.to_json(),
@@ -81,8 +91,9 @@ class DaskRunner:
             chosen = [f for f in self._open if future is None or f is future]
             tasks = [self._open[f] for f in chosen]
         for one, task in zip(chosen, tasks, strict=True):
-            task.cancel()
+            # Settled first: a task that is cancelled otherwise was lost with its scheduler.
             _settle(one, MeasureResult("cancelled", error="the measurement was cancelled"))
+            task.cancel()
 
     def close(self) -> None:
         """Leave the cluster; one that was started here ends."""
@@ -103,11 +114,20 @@ class DaskRunner:
         if task.status == "finished":
             _settle(future, MeasureResult.from_json(task.result()))
         elif task.status == "cancelled":
-            _settle(future, MeasureResult("cancelled", error="the measurement was cancelled"))
+            if not future.done():
+                future.set_exception(_lost(self.client))
         else:
             text = f"the pool could not measure it: {task.exception()}"
             result = MeasureResult("crash", error=text, program_hash=request.program_hash)
             _settle(future, result)
+
+
+def _lost(client: Any) -> RuntimeFailure:
+    address = getattr(getattr(client, "scheduler", None), "address", None) or "of the pool"
+    return RuntimeFailure(
+        f"the scheduler {address} is gone, and what it had under way is lost",
+        hint="start it and its workers again: with a log, the search goes on where it ended",
+    )
 
 
 def worker_command(address: str) -> str:
