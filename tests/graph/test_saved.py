@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tvmlab.codegen.llvm import c_compiler
 from tvmlab.graph import Built, GraphBuilder, TensorType, build, export
 from tvmlab.runtime import GraphModule, load
 from tvmlab.support import OptionError, ParseError, RuntimeFailure
@@ -63,6 +64,74 @@ def test_header_names_the_kernels(built: Built, folder: Path) -> None:
     for kernel in built.graph.kernels:
         assert f"int32_t {kernel}(" in header
     assert "x: float32[4, 8]" in header
+
+
+C_PROGRAM = r"""
+#include <stdio.h>
+#include <stdlib.h>
+#include "module.h"
+
+static void *whole(const char *path, long *size) {
+    FILE *file = fopen(path, "rb");
+    if (!file) exit(2);
+    fseek(file, 0, SEEK_END);
+    *size = ftell(file);
+    rewind(file);
+    void *data = malloc(*size);
+    if (fread(data, 1, *size, file) != (size_t)*size) exit(3);
+    fclose(file);
+    return data;
+}
+
+int main(int argc, char **argv) {
+    long size;
+    void *params = whole(argv[1], &size), *x = whole(argv[2], &size);
+    float y[4 * 3];
+    const void *inputs[] = {x};
+    void *outputs[] = {y};
+    void *workspace = aligned_alloc(64, TVMLAB_WORKSPACE_BYTES + 64);
+    int32_t code = small_run(inputs, params, outputs, workspace, NULL);
+    for (int i = 0; i < 12; i++) printf("%.9g\n", y[i]);
+    tvmlab_threads = 2;
+    code += small_run(inputs, params, outputs, workspace, tvmlab_parallel_for);
+    for (int i = 0; i < 12; i++) printf("%.9g\n", y[i]);
+    return code + (argc != 3);
+}
+"""
+
+
+def test_a_program_in_c_runs_the_model(folder: Path, tmp_path: Path) -> None:
+    compiler = c_compiler()
+    if compiler is None:
+        pytest.skip("no C compiler is installed")
+    (tmp_path / "main.c").write_text(C_PROGRAM)
+    X.tofile(tmp_path / "x.bin")
+    program = tmp_path / "main"
+    subprocess.run(
+        [compiler, "-std=c11", "-Wall", "-Werror", f"-I{folder}", str(tmp_path / "main.c"),
+         str(folder / "kernels.so"), f"-Wl,-rpath,{folder}", "-o", str(program)],
+        check=True,
+    )  # fmt: skip
+    done = subprocess.run(
+        [str(program), str(folder / "params.safetensors"), str(tmp_path / "x.bin")],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    found = np.array([float(word) for word in done.stdout.split()]).reshape(2, 4, 3)
+    for made in found:  # by one thread, and by two
+        np.testing.assert_allclose(made, np.maximum(X @ W, 0), rtol=1e-5, atol=1e-6)
+
+
+def test_runs_where_llvm_is_not_installed(folder: Path) -> None:
+    script = (
+        "import sys\n"
+        "for name in ('llvmlite', 'islpy', 'onnx', 'scipy'): sys.modules[name] = None\n"
+        "import numpy as np; from tvmlab.runtime import load\n"
+        "m = load(sys.argv[1]); m.run(x=np.ones((4, 8), 'f4')); print(m.get_output(0).shape)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(folder)], capture_output=True, text=True, check=False
+    )
+    assert done.stdout.strip() == "(4, 3)", done.stderr
 
 
 @pytest.mark.parametrize("name", ["graph.json", "kernels.so", "params.safetensors", "module.h"])

@@ -20,6 +20,7 @@ from tvmlab.codegen.llvm import link_shared
 from tvmlab.runtime.saved import FILES, GRAPH, HEADER, KERNELS, MANIFEST, PARAMS, write_manifest
 from tvmlab.support import OptionError, version
 
+from .c_entry import entry_object, param_offsets
 from .compiler import Built
 from .header import c_header
 
@@ -58,10 +59,11 @@ def _write(built: Built, folder: Path) -> None:
     plan = built.graph
     (folder / GRAPH).write_text(json.dumps(plan.to_json()))
     (folder / HEADER).write_text(c_header(plan))
-    link_shared(folder / KERNELS, list(built.lib.objects.values()), {})
     arrays = {f"p{number}": _storable(np.ascontiguousarray(built.params[spec.name]))
               for number, spec in enumerate(plan.params)}  # fmt: skip
     cast("Any", files).save_file(arrays, folder / PARAMS)
+    entry = entry_object(plan, param_offsets(plan, folder / PARAMS))
+    link_shared(folder / KERNELS, [*built.lib.objects.values(), entry], {})
     write_manifest(folder, plan, version())
 
 

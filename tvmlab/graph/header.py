@@ -1,18 +1,18 @@
-"""A header for C: the kernels of a module, and the order in which they run."""
+"""A header for C: the function that runs a module, and its kernels."""
 
 from __future__ import annotations
 
 from tvmlab.runtime import Plan, TensorSpec
 from tvmlab.support import identifier
 
+from .c_entry import entry_symbol
+
 
 def c_header(plan: Plan) -> str:
     """Declarations of the kernels, and comments that say how a run calls them."""
     guard = f"TVMLAB_{identifier(plan.name).upper()}_H"
     lines = [
-        f"/* {plan.name}: kernels compiled by tvmlab for {plan.target.get('triple', '')}",
-        "   A kernel takes an array of 8-byte slots, each the address of an argument, and a",
-        "   function that runs parallel loops; it returns 0 when all went well. */",
+        f"/* {_comment(plan.name)}: compiled by tvmlab for {plan.target.get('triple', '')} */",
         f"#ifndef {guard}",
         f"#define {guard}",
         "#include <stdint.h>",
@@ -20,19 +20,34 @@ def c_header(plan: Plan) -> str:
         'extern "C" {',
         "#endif",
         "typedef int32_t (*tvmlab_body)(void *context, int64_t begin, int64_t end);",
-        "typedef int32_t (*tvmlab_parallel_for)(tvmlab_body body, void *context, int64_t extent);",
+        "typedef int32_t (*tvmlab_loop)(tvmlab_body body, void *context, int64_t extent);",
         "",
         f"#define TVMLAB_WORKSPACE_BYTES {plan.workspace}",
         *_table("inputs", plan.inputs),
         *_table("parameters", plan.params),
         *_table("outputs", plan.outputs),
         "",
+        "/* Run the model; returns 0 when all went well.",
+        "   inputs, outputs   addresses of arrays in the order above, each without gaps",
+        "   params            the bytes of params.safetensors as they are, at a multiple of 8",
+        "   workspace         TVMLAB_WORKSPACE_BYTES bytes, at a multiple of 64",
+        "   parallel_for      runs body(context, begin, end) over parts of 0 to extent, on as many",
+        "                     threads as it likes, and returns 0 or what a body returned that is",
+        "                     not 0; NULL for one thread, tvmlab_parallel_for for tvmlab_threads",
+        "                     of them, which the library brings with it */",
+        "extern int32_t tvmlab_threads;",
+        "int32_t tvmlab_parallel_for(tvmlab_body body, void *context, int64_t extent);",
+        f"int32_t {entry_symbol(plan)}(const void *const *inputs, const void *params,",
+        "    void *const *outputs, void *workspace, tvmlab_loop parallel_for);",
+        "",
+        "/* The kernels alone: each takes an array of 8-byte slots with the addresses of its",
+        "   arguments. */",
         *(
-            f"int32_t {kernel}(const uint64_t *args, tvmlab_parallel_for parallel_for);"
+            f"int32_t {kernel}(const uint64_t *args, tvmlab_loop parallel_for);"
             for kernel in plan.kernels
         ),
         "",
-        "/* A run, in order:",
+        "/* What a run calls, in order:",
         *(f"   {_comment(step.kernel)}({_comment(', '.join(step.args))})" for step in plan.steps),
         "*/",
         "#ifdef __cplusplus",

@@ -12,7 +12,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
@@ -48,16 +48,43 @@ class Pool:
         return self.static_for if chunking == "static" else self.dynamic_for
 
 
+_Find: TypeAlias = Callable[[str], "int | None"]
+_offered: list[_Find] = []
+
+
+def offer_pool(find: _Find) -> None:
+    """Tell of a library that carries the pool's functions, for machines without LLVM."""
+    _offered.append(find)
+
+
+def pool_code(arch: str) -> str:
+    """The pool's functions as LLVM IR, for libraries that carry them."""
+    return pool_ir(arch) or SERIAL_IR
+
+
+def _loaded(text: str, symbols: Sequence[str]) -> Mapping[str, int]:
+    """The addresses of the pool's functions: compiled now, or found in a library."""
+    try:
+        return keep_for_ever(load_ir(text, symbols)).addresses
+    except ModuleNotFoundError:
+        for find in _offered:
+            found = {symbol: find(symbol) for symbol in symbols}
+            known = {symbol: address for symbol, address in found.items() if address is not None}
+            if len(known) == len(symbols):
+                return known
+        raise
+
+
 @lru_cache(maxsize=1)
 def _create_pool() -> Pool:
     arch = {"AMD64": "x86_64", "arm64": "aarch64"}.get(machine(), machine())
     text = pool_ir(arch) if sys.platform == "linux" else None
     if text is None:
-        code = keep_for_ever(load_ir(SERIAL_IR, SERIAL_SYMBOLS))
+        code = _loaded(SERIAL_IR, SERIAL_SYMBOLS)
         serial = code["tvmlab_serial_for"]
         return Pool(serial, serial, serial, code["tvmlab_repeat"], code["tvmlab_run_steps"],
                     None, None, None, None, None)  # fmt: skip
-    code = keep_for_ever(load_ir(text, SYMBOLS))
+    code = _loaded(text, SYMBOLS)
     os.register_at_fork(after_in_child=ctypes.CFUNCTYPE(None)(code["tvmlab_reset"]))
     pool = Pool(
         code["tvmlab_serial_for"],

@@ -30,6 +30,7 @@ from tvmlab.support import ParseError, RuntimeFailure, fields_of
 from .graph_module import GraphModule, create
 from .library import SharedLibrary
 from .plan import Plan
+from .pool import offer_pool
 
 FORMAT = 1
 GRAPH, KERNELS, PARAMS, HEADER, MANIFEST = (
@@ -106,7 +107,9 @@ def _load_folder(folder: Path) -> GraphModule:
     plan = Plan.from_json(_json(folder / GRAPH))
     _require_machine(plan.target)
     params = _params(folder / PARAMS, plan)
-    module = create(plan, SharedLibrary(folder / KERNELS))
+    library = SharedLibrary(folder / KERNELS)
+    offer_pool(library.find)
+    module = create(plan, library)
     module.bind_params(params)
     return module
 
