@@ -74,8 +74,8 @@ def test_prefetch_asks_for_lines_of_a_later_iteration() -> None:
 
     sch = after_steps(chain(), steps, [ramp(6, 32)])
     text = lowered(sch)
-    assert "min(i + 2, 5) * 32 + line * 16" in text
-    assert "for line in range(2)" in text
+    assert text.count('call("prefetch"') == 2
+    assert "min(i + 2, 5) * 32 + 16" in text
     assert "llvm.prefetch" in str(build(sch).source("llvm"))
 
 
@@ -110,6 +110,37 @@ def test_two_prefetches_on_one_loop_and_taking_them_away() -> None:
         sch.split(i, [None, 2])
     sch.unannotate(i, "prefetch")
     sch.split(i, [None, 2])
+
+
+@pytest.mark.parametrize("kind", ["serial", "parallel"])
+def test_spread_prefetches_stand_in_the_last_loop_that_reads(kind: str) -> None:
+    a = te.placeholder((6, 100), name="A")
+    k = te.reduce_axis(100, "k")
+    s = te.compute((6,), lambda i: te.sum(a[i, k], axis=k), name="S")
+    c = te.compute((6, 100), lambda i, j: a[i, j] - s[i], name="C")
+
+    def steps(sch: Schedule) -> None:
+        i, j = sch.loops("C")
+        sch.compute_at("S", i)
+        sch.vectorize(sch.split(j, [None, 32])[1])
+        if kind == "parallel":
+            sch.parallel(i)
+        sch.prefetch("A", i, 1, spread=True)
+
+    sch = after_steps(c, steps, [ramp(6, 100)])
+    text = lowered(sch)
+    assert "min(i + 1, 5) * 100 + j_outer * 32" in text
+    assert text.index("prefetch") > text.index("S_0[0]")
+
+
+def test_a_spread_prefetch_of_a_single_loop_stands_in_it() -> None:
+    a = te.placeholder((64,), name="A")
+    c = te.compute((64,), lambda i: a[i] + 1.0, name="C")
+
+    def steps(sch: Schedule) -> None:
+        sch.prefetch("A", sch.loops("C")[0], 3, spread=True)
+
+    assert "prefetch" in lowered(after_steps(c, steps, [ramp(64)]))
 
 
 def _align(*args: int) -> Callable[[Schedule], object]:

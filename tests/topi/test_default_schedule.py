@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,12 +18,14 @@ from tvmlab import te, topi
 from tvmlab.driver import build
 from tvmlab.ir import Buffer, const_int
 from tvmlab.schedule import Schedule
-from tvmlab.target import Target
+from tvmlab.target import CacheLevel, Target
 from tvmlab.te import Tensor
 
 Array = NDArray[Any]
 Step = Callable[[Tensor], Tensor]
 TWO = Target.host().with_threads(2)
+SMALL = replace(TWO, caches=tuple(CacheLevel(n, 64 << 2 * n, 64, 1) for n in (1, 2, 3)))
+"""With caches that hold next to nothing, so that small arrays are treated as large ones are."""
 
 STEPS: dict[str, Step] = {
     "exp": topi.exp,
@@ -52,6 +55,9 @@ def inputs_of(tensors: list[Tensor], seed: int = 0) -> list[Array]:
     return [(rng.random(t.const_shape) - 0.5).astype(t.dtype.numpy) for t in tensors]
 
 
+MACHINES = {"this one": TWO, "small caches": SMALL, "one thread": SMALL.with_threads(1)}
+
+
 def run(sch: Schedule, output: Tensor, inputs: list[Array]) -> list[Array]:
     made = fresh([output])
     build(sch, target=TWO)(*inputs, *made)
@@ -77,8 +83,9 @@ def test_any_program(seed: int, dtype: str) -> None:
     shape=st.lists(st.integers(1, 70), min_size=1, max_size=3).filter(lambda s: np.prod(s) < 9000),
     names=st.lists(st.sampled_from(sorted(STEPS)), max_size=3),
     end=st.sampled_from(sorted(ENDS)),
+    machine=st.sampled_from(sorted(MACHINES)),
 )
-def test_chains_of_operators(shape: list[int], names: list[str], end: str) -> None:
+def test_chains_of_operators(shape: list[int], names: list[str], end: str, machine: str) -> None:
     x = te.placeholder(tuple(shape), name="x")
     output = x
     for name in names:
@@ -90,8 +97,47 @@ def test_chains_of_operators(shape: list[int], names: list[str], end: str) -> No
     inputs = inputs_of([x])
     plain = fresh([output])
     build([output])(*inputs, *plain)
-    got = run(topi.schedule(output, TWO), output, inputs)
+    got = run(topi.schedule(output, MACHINES[machine]), output, inputs)
     np.testing.assert_allclose(got[0], plain[0], rtol=1e-4, atol=1e-4)
+
+
+def test_long_rows_wait_in_place_and_are_asked_for_ahead() -> None:
+    x = te.placeholder((64, 1000), name="x")
+    output = topi.softmax(x)
+    caches = [CacheLevel(1, 4 << 10, 64, 1), CacheLevel(2, 64 << 10, 64, 1)]
+    sch = topi.schedule(output, replace(TWO, caches=(*caches, CacheLevel(3, 1 << 30, 64, 1))))
+    assert "exp = alloc" not in str(sch)
+    assert 'prefetch=(("x", 1, True),)' in str(sch)
+    inputs = inputs_of([x])
+    spread = np.exp(inputs[0].astype("d"))
+    wanted = spread / spread.sum(1, keepdims=True)
+    np.testing.assert_allclose(run(sch, output, inputs)[0], wanted, rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "function", [topi.softmax, topi.transpose, topi.exp, topi.layer_norm], ids=lambda f: f.__name__
+)
+def test_large_results_go_past_the_caches(function: Step) -> None:
+    x = te.placeholder((48, 64), name="x")
+    output = function(x)
+    sch = topi.schedule(output, SMALL)
+    assert "stream=" in str(sch)
+    inputs, plain = inputs_of([x]), fresh([output])
+    build([output])(*inputs, *plain)
+    np.testing.assert_allclose(run(sch, output, inputs)[0], plain[0], rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("rows", [1, 3])
+def test_few_long_rows_are_divided_among_threads(rows: int) -> None:
+    x = te.placeholder((rows, 40_000), name="x")
+    output = topi.softmax(x)
+    sch = topi.schedule(output, TWO)
+    parallel = [b.name for b in sch.blocks() if sch.loops(b)[0].kind == "parallel"]
+    assert {"max_rf", "sum_rf"} <= {name.removesuffix("_rf") for name in parallel} | set(parallel)
+    inputs = inputs_of([x])
+    spread = np.exp(inputs[0].astype("d"))
+    wanted = spread / spread.sum(1, keepdims=True)
+    np.testing.assert_allclose(run(sch, output, inputs)[0], wanted, rtol=1e-4)
 
 
 def test_rows_of_a_softmax_stay_together() -> None:

@@ -16,8 +16,9 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     ),
     "sums": ("decompose_reduction", "rfactor"),
     "memory": (
-        "cache_read", "cache_write", "set_scope", "prefetch", "double_buffer", "rolling_buffer",
-        "transform_layout", "transform_block_layout", "pad", "storage_align",
+        "cache_read", "cache_write", "set_scope", "prefetch", "stream", "double_buffer",
+        "rolling_buffer", "store_in", "transform_layout", "transform_block_layout", "pad",
+        "storage_align",
     ),
     "instructions": ("tensorize", "blockize"),
     "notes": ("pragma", "annotate", "annotate_block", "unannotate", "unannotate_block", "assume"),

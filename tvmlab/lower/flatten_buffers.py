@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from tvmlab.arith import Bounds, linear_form, simplify
 from tvmlab.ir import (
     Alloc,
     Binary,
@@ -24,9 +25,14 @@ from tvmlab.ir import (
     Region,
     Store,
     Stride,
+    Var,
+    binary,
     const,
     const_int,
+    structural_key,
+    substitute,
     transform,
+    uses_var,
     walk,
 )
 
@@ -89,7 +95,43 @@ def _flat_index(indices: tuple[Expr, ...], buffer: Buffer, wanted: Alignments) -
             offset = index
         else:
             offset = _combine("add", _combine("mul", offset, size), index)
-    return offset
+    return offset if offset.dtype.lanes == 1 else _rejoined(offset)
+
+
+def _rejoined(offset: Expr) -> Expr:
+    """The digits of one ramp put together again: `r // 7 * 7 + r % 7` is the ramp r.
+
+    Lanes are looked at as one number, of which the simplifier knows how its digits add up.
+    """
+    if isinstance(offset, Ramp):
+        return offset
+    ramps = {structural_key(n): n for n in walk(offset) if isinstance(n, Ramp)}
+    if len(ramps) != 1:
+        return offset
+    (ramp,) = ramps.values()
+    lane = Var("lane", ramp.base.dtype)
+    number = _as_number(offset, lane)
+    if number is None:
+        return offset
+    env = Bounds()
+    form = linear_form(simplify(number, env), env)
+    step = form.terms.get(lane, 0)
+    if not step or any(term is not lane and uses_var(term, {lane}) for term in form.terms):
+        return offset
+    base = simplify(substitute(simplify(number, env), {lane: ramp.base}), env)
+    return Ramp(base, ramp.stride * step, ramp.dtype.lanes)
+
+
+def _as_number(e: Expr, lane: Var) -> Expr | None:
+    """What a lane of a vector is, its place in the ramp being `lane`; None if that is not plain."""
+    if isinstance(e, Ramp):
+        return lane
+    if isinstance(e, Broadcast):
+        return e.value
+    if not isinstance(e, Binary):
+        return None
+    a, b = _as_number(e.a, lane), _as_number(e.b, lane)
+    return None if a is None or b is None else binary(e.op, a, b)
 
 
 def _flat_operand(operand: Operand, flat: Buffer, wanted: Alignments) -> Operand:

@@ -140,6 +140,25 @@ def find_overlap(
     return found
 
 
+def find_shared(
+    index: ProgramIndex,
+    first: Block,
+    second: Block,
+    buffer: Buffer,
+    orders: Sequence[polyhedral.Order],
+) -> Conflict | None:
+    """An element of a buffer that both blocks touch and one writes, the first block before."""
+    facts = size_facts(index.program)
+    for one in block_accesses(index, first):
+        for other in block_accesses(index, second):
+            here = one.access.buffer is buffer and other.access.buffer is buffer
+            if here and _matters(one, other, False):
+                conflict = _ask(one, other, orders, facts)
+                if conflict is not None:
+                    return conflict
+    return None
+
+
 def _matters(one: BlockAccess, other: BlockAccess, free_sums: bool) -> bool:
     if one.access.buffer is not other.access.buffer or not (one.writes or other.writes):
         return False

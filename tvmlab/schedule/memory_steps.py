@@ -68,8 +68,20 @@ class MemorySteps:
     ) -> None:
         self.apply("storage_align", block, axis, factor, offset)
 
-    def prefetch(self, buffer: Buffer | Tensor | str, loop: LoopLike, offset: int = 1) -> None:
-        self.apply("prefetch", buffer, loop, offset)
+    def prefetch(
+        self,
+        buffer: Buffer | Tensor | str,
+        loop: LoopLike,
+        offset: int = 1,
+        spread: bool = False,
+    ) -> None:
+        self.apply("prefetch", buffer, loop, offset, spread)
+
+    def stream(self, buffer: Buffer | Tensor | str, loop: LoopLike) -> None:
+        self.apply("stream", buffer, loop)
+
+    def store_in(self, block: BlockLike, buffer: Buffer | Tensor | str) -> None:
+        self.apply("store_in", block, buffer)
 
     def rolling_buffer(self, block: BlockLike) -> None:
         self.apply("rolling_buffer", block)

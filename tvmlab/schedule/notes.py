@@ -15,12 +15,13 @@ from .verdict import refuse
 
 PIPELINE = "software_pipeline"
 PREFETCH = "prefetch"
+STREAM = "stream"
 ALIGN = "storage_align"
 TAIL = "tail"
 PARTIAL = "partial_domain"
 """On a block: its predicate says which values of its variables exist at all, not only where loops
 end, so the block cannot be given other loops that cover its domain."""
-OWN_PRIMITIVE = (PIPELINE, PREFETCH, ALIGN, TAIL, PARTIAL, "assume")
+OWN_PRIMITIVE = (PIPELINE, PREFETCH, STREAM, ALIGN, TAIL, PARTIAL, "assume")
 """Notes that other primitives set."""
 
 TiedTo = Literal["loop", "block", "both"]

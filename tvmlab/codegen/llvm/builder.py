@@ -31,6 +31,7 @@ class FunctionText:
         self._heap: list[tuple[str, int]] = []
         self._lines: list[str] = []
         self._exits: list[tuple[str, str]] = []
+        self._closing: dict[str, None] = {}
         self._taken: dict[str, int] = dict.fromkeys(
             ("entry", "start", "leave", "no_memory", "code"), 1
         )
@@ -107,12 +108,16 @@ class FunctionText:
         self._exits.append((code, self.block))
         self.jump("leave")
 
+    def at_leave(self, instruction: str) -> None:
+        """Have an instruction run on every way out, once."""
+        self._closing.setdefault(f"  {instruction}")
+
     def render(self) -> str:
         """The whole function; the last block must have been left."""
         heads, oom = self._entry()
         codes = ", ".join(f"[ {code}, %{block} ]" for code, block in self._exits)
         frees = [f"  call void @free(ptr {name})" for name, _ in self._heap]
-        tail = ["leave:", f"  %code = phi i32 {codes}", *frees, "  ret i32 %code"]
+        tail = ["leave:", f"  %code = phi i32 {codes}", *self._closing, *frees, "  ret i32 %code"]
         lines = [*heads, "start:", *self._lines, *tail, *oom]
         return f"{self.header} {{\nentry:\n" + "\n".join(lines) + "\n}\n"
 
@@ -145,6 +150,7 @@ class ModuleText:
         self._metadata: list[str] = []
         self._names: dict[str, int] = {}
         self._texts: dict[str, str] = {}
+        self._shared_nodes: dict[str, str] = {}
         self.attributes = ""
 
     def unique(self, wish: str) -> str:
@@ -189,6 +195,12 @@ class ModuleText:
         """Add a node of metadata; returns its number with the sign."""
         self._metadata.append(f"!{len(self._metadata)} = {node}")
         return f"!{len(self._metadata) - 1}"
+
+    def shared_metadata(self, node: str) -> str:
+        """The number, with the sign, of a node of metadata that is written once."""
+        if node not in self._shared_nodes:
+            self._shared_nodes[node] = self.metadata(node)
+        return self._shared_nodes[node]
 
     def define(self, function: FunctionText) -> None:
         """Add a finished function."""

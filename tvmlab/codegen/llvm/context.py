@@ -89,6 +89,8 @@ class Context:
         self.heap_blocks: list[str] = []
         # Lanes that count, inside a branch of a vector Select; None: all do.
         self.mask: LaneMask | None = None
+        # Names of buffers whose vectors are stored past the caches here.
+        self.streamed: frozenset[str] = frozenset()
 
     def expr(self, node: Expr) -> str:
         """Emit an expression; returns its operand text."""

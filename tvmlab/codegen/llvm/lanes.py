@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 from tvmlab.ir import JOIN_LANES, Call
 from tvmlab.support import DType, UnsupportedOp
 
 from .context import Context
 from .convert import narrow_float, widen_float
-from .types import llvm_type
+from .types import literal, llvm_type
 
 _FLOAT = {"add": "fadd", "mul": "fmul"}
 _INT = {"add": "add", "mul": "mul"}
@@ -74,4 +76,5 @@ def _extreme(ctx: Context, op: str, a: str, b: str, dtype: DType) -> str:
     if not dtype.is_float:
         return chosen
     nan = ctx.fn.value(f"fcmp uno {kind} {a}, {a}", "c")
-    return ctx.fn.value(f"select {mask} {nan}, {kind} {a}, {kind} {chosen}")
+    # A literal keeps LLVM from joining the two choices.
+    return ctx.fn.value(f"select {mask} {nan}, {kind} {literal(math.nan, dtype)}, {kind} {chosen}")

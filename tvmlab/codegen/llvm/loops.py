@@ -24,7 +24,10 @@ def emit_loop(ctx: Context, stmt: For, begin: str, end: str) -> None:
     index, after = "%" + fn.fresh(name), "%" + fn.fresh(f"{name}.next")
     place = fn.reserve()
     ctx.vars[stmt.var] = index
+    around = ctx.streamed
+    ctx.streamed = around | _streamed(stmt)
     ctx.stmt(stmt.body)
+    ctx.streamed = around
     fn.fill(place, f"{index} = phi {kind} [ {begin}, %{before} ], [ {after}, %{fn.block} ]")
     fn.effect(f"{after} = add nuw nsw {kind} {index}, 1")
     more = fn.value(f"icmp slt {kind} {after}, {end}", "c")
@@ -37,3 +40,9 @@ def _unroll_count(stmt: For) -> int | None:
     """An annotation `llvm_unroll` lets LLVM unroll a loop that the schedule left rolled."""
     value = dict(stmt.annotations).get("llvm_unroll")
     return value if isinstance(value, int) and value > 1 else None
+
+
+def _streamed(stmt: For) -> frozenset[str]:
+    """The buffers that the schedule has stored past the caches in a loop."""
+    names = dict(stmt.annotations).get("stream", ())
+    return frozenset(str(name) for name in names) if isinstance(names, tuple) else frozenset()

@@ -23,9 +23,12 @@ from tvmlab.ir import (
 from tvmlab.support import BOOL, DType, InternalError
 
 from .context import Context, LaneMask, any_lane, emits, guarded, runs, splat
+from .streaming import store_past_caches
 from .types import literal, llvm_type, memory_type, suffix, vector_literal
 
 _MAX_SHUFFLED_STRIDE = 4
+_STREAMED_SIZES = (16, 32, 64)
+"""Bytes of the vectors that can be stored past the caches."""
 
 
 @emits(Load)
@@ -288,7 +291,11 @@ def _store_contiguous(
         value = ctx.fn.value(f"select {mask_type} {mask.value}, {kind} {value}, {kind} {old}")
         mask = None
     if mask is None:
-        ctx.fn.effect(f"store {kind} {value}, ptr {pointer}, align {align}")
+        size = dtype.itemsize * dtype.lanes
+        if buffer.name in ctx.streamed and size in _STREAMED_SIZES:
+            store_past_caches(ctx, pointer, kind, value, size, align)
+        else:
+            ctx.fn.effect(f"store {kind} {value}, ptr {pointer}, align {align}")
         return
     name = f"llvm.masked.store.{_memory_suffix(dtype)}.p0"
     function = ctx.module.declare(name, "void", f"{kind}, ptr, {mask_type}")

@@ -70,6 +70,7 @@ def _emit_body(
         arguments.append(("ptr", child.fault))
         parameters.append(f"ptr {child.fault}")
     begin, end = "%" + text.fresh("begin"), "%" + text.fresh("end")
+    child.streamed = ctx.streamed
     text.header = (
         f"define internal i32 @{inner}({', '.join([*parameters, f'i64 {begin}', f'i64 {end}'])}) #0"
     )

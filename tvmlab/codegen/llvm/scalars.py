@@ -6,6 +6,8 @@ correctly rounded result of `+ - * /`.
 
 from __future__ import annotations
 
+import math
+
 from tvmlab.ir import Binary, Broadcast, Compare, Const, Expr, Not
 from tvmlab.support import DType, UnsupportedOp
 
@@ -98,7 +100,8 @@ def _float_extreme(ctx: Context, expr: Binary, a: str, b: str, dtype: DType) -> 
     """The smaller or larger value, NaN if either is NaN (as in NumPy).
 
     `x < y ? x : y`, which is one instruction on x86, yields y when either is NaN. So a literal
-    goes first, and only with two unknown operands is a NaN in the first one looked after.
+    goes first, and only with two unknown operands is a NaN in the first one looked after. A NaN
+    of its own keeps LLVM from joining the two choices, which would take the instruction apart.
     """
     sign = "olt" if expr.op == "min" else "ogt"
     kind = llvm_type(dtype)
@@ -107,7 +110,7 @@ def _float_extreme(ctx: Context, expr: Binary, a: str, b: str, dtype: DType) -> 
     chosen = _choose(ctx, f"fcmp {sign} {kind} {a}, {b}", dtype, a, b)
     if _is_literal(expr.a) or _is_literal(expr.b):
         return chosen
-    return _choose(ctx, f"fcmp uno {kind} {a}, {a}", dtype, a, chosen)
+    return _choose(ctx, f"fcmp uno {kind} {a}, {a}", dtype, literal(math.nan, dtype), chosen)
 
 
 def _is_literal(expr: Expr) -> bool:

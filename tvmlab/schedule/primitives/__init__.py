@@ -25,6 +25,8 @@ from . import (
     rolling_buffer,
     skew,
     storage,
+    store_in,
+    stream,
     tensorize,
     tile,
 )
@@ -53,6 +55,8 @@ __all__ = [
     "rolling_buffer",
     "skew",
     "storage",
+    "store_in",
+    "stream",
     "tensorize",
     "tile",
 ]

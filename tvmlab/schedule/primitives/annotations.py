@@ -12,6 +12,7 @@ from tvmlab.schedule.notes import (
     OWN_PRIMITIVE,
     PIPELINE,
     PREFETCH,
+    STREAM,
     WOULD_CHANGE,
     note_of,
     with_note,
@@ -35,7 +36,7 @@ def _propose_pragma(index: ProgramIndex, loop: For) -> Iterator[dict[str, Any]]:
 def _propose_removal(index: ProgramIndex, node: For | Block) -> Iterator[dict[str, Any]]:
     del index
     for key, _ in node.annotations:
-        if key not in OWN_PRIMITIVE or key in (PIPELINE, PREFETCH):
+        if key not in OWN_PRIMITIVE or key in (PIPELINE, PREFETCH, STREAM):
             yield {"key": key}
 
 

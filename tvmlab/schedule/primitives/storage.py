@@ -25,6 +25,7 @@ from tvmlab.schedule.rewrite import replace_stmts
 from tvmlab.schedule.verdict import refuse
 
 _MOST_AHEAD = 1024
+_IN_ORDER = ("serial", "unrolled", "parallel")
 
 
 def _propose_align(index: ProgramIndex, block: Block) -> Iterator[dict[str, Any]]:
@@ -105,12 +106,21 @@ def storage_align(
     ParamSpec("buffer", "buffer", "what is read in the loop"),
     ParamSpec("loop", "loop", "the loop"),
     ParamSpec("offset", "int", "how many iterations ahead", default=1, required=False),
+    ParamSpec(
+        "spread", "bool", "a little at a time, by the last loop inside that reads the buffer",
+        default=False, required=False,
+    ),
     propose=_propose_prefetch,
 )  # fmt: skip
-def prefetch(program: Program, buffer: Buffer, loop: Var, offset: int = 1) -> Applied:
+def prefetch(
+    program: Program, buffer: Buffer, loop: Var, offset: int = 1, spread: bool = False
+) -> Applied:
     """Ask memory for what a later iteration of a loop reads, while this one computes.
 
-    It changes when values arrive in the cache, never a value.
+    It changes when values arrive in the cache, never a value. All is asked for at the start of an
+    iteration; `spread` does it bit by bit, in the last loop inside that reads the buffer, for
+    iterations that read much and compute long. In a parallel loop a thread takes neighbouring
+    iterations one after the other, so the next one is mostly its own.
 
     Before::
 
@@ -126,11 +136,11 @@ def prefetch(program: Program, buffer: Buffer, loop: Var, offset: int = 1) -> Ap
     index = index_of(program)
     target = index.loops[loop]
     around = (*index.loops_around(target), target)
-    if any(lp.kind == "vectorized" for lp in around) or target.kind not in ("serial", "unrolled"):
+    if any(lp.kind == "vectorized" for lp in around) or target.kind not in _IN_ORDER:
         raise refuse(
             "prefetch.kind",
-            f"cannot prefetch in {loop.name}: iterations follow each other only in a serial loop "
-            f"outside of vectors",
+            f"cannot prefetch in {loop.name}: iterations follow each other only in a serial or "
+            f"parallel loop outside of vectors",
             subject=loop,
         )
     if not 1 <= offset <= _MOST_AHEAD:
@@ -147,7 +157,8 @@ def prefetch(program: Program, buffer: Buffer, loop: Var, offset: int = 1) -> Ap
             subject=loop,
         )
     kept = cast("tuple[tuple[Attribute, ...], ...]", note_of(target, PREFETCH) or ())
-    rows = (*(row for row in kept if row[0] != buffer.name), (buffer.name, offset))
+    asked: tuple[Attribute, ...] = (buffer.name, offset, *((True,) if spread else ()))
+    rows = (*(row for row in kept if row[0] != buffer.name), asked)
     return Applied(replace_stmts(program, {target: with_note(target, PREFETCH, rows)}))
 
 

@@ -6,19 +6,25 @@ from collections import Counter
 
 from tvmlab.ir import Block, Var, const_int, to_text
 from tvmlab.schedule import BlockRef, LoopRef, ProgramIndex, Schedule, index_of
+from tvmlab.target import Target
 
-from .look import access_steps, reduced_by, tried
+from .look import access_steps, reduced_by, size_of, tried
 
 _MOST_GROWTH = 1.2
 
+_LONG_ROW = 1 << 14
+"""Elements of a row that is worth being divided among threads, if rows are too few for these."""
 
-def attach_producers(sch: Schedule, width: int) -> None:
+
+def attach_producers(sch: Schedule, width: int, machine: Target) -> None:
     """Move producers into the outer loops of their consumers, as far in as nothing is repeated.
 
     Parameters
     ----------
     width
         How many neighbours along the memory stay together for the sake of vectors.
+    machine
+        Its threads want enough iterations of the outer loops.
     """
     for block in reversed(sch.blocks()):
         index = index_of(sch.program)
@@ -27,26 +33,35 @@ def attach_producers(sch: Schedule, width: int) -> None:
             continue
         if len(consumers) == 1:
             _bring_forward(sch, block, consumers[0], width)
-        _attach(sch, block)
+        _attach(sch, block, machine.num_threads)
 
 
 def _written(index: ProgramIndex, block: BlockRef) -> list[object]:
     return [region.buffer for region in index.blocks[block.symbol].writes]
 
 
-def _attach(sch: Schedule, block: BlockRef) -> None:
+def _attach(sch: Schedule, block: BlockRef, threads: int) -> None:
     index = index_of(sch.program)
     found = index.blocks[block.symbol]
     consumers = index.consumers_of(found)
     shared = [LoopRef(sch, loop.var) for loop in index.common_loops(*consumers)]
     before = _iterations(index, found)
-    for loop in reversed(_outer(sch, consumers, shared)):
+    outer = _outer(sch, consumers, shared)
+    if _too_few(outer, threads) and before[0] >= size_of(outer) * _LONG_ROW:
+        return
+    for loop in reversed(outer):
         if tried(lambda loop=loop: sch.compute_at(block, loop)) is None:
             continue
         now = index_of(sch.program)
         if _about_as_many(_iterations(now, now.blocks[block.symbol]), before):
             return
         sch.undo()
+
+
+def _too_few(loops: list[LoopRef], threads: int) -> bool:
+    """Whether loops leave threads without work for a good part of the time."""
+    parts = size_of(loops)
+    return parts < 4 * threads and parts % threads != 0
 
 
 def _outer(sch: Schedule, consumers: list[Block], shared: list[LoopRef]) -> list[LoopRef]:

@@ -12,6 +12,7 @@ from tvmlab.te import Tensor
 from .attach import attach_producers
 from .inline import inline_producers
 from .look import tried
+from .memory import place_in_memory
 from .threads import divide_reduction, run_parallel, worth_threads
 from .vectors import shape_block
 
@@ -37,9 +38,10 @@ def schedule(
     machine = Target.of(target)
     sch = Schedule(outputs, args=args, name=name)
     inline_producers(sch)
-    attach_producers(sch, 4 * machine.lanes(32))
+    attach_producers(sch, 4 * machine.lanes(32), machine)
     for blocks in _nests(sch):
         _shape_nest(sch, blocks, machine)
+    place_in_memory(sch, machine)
     return sch
 
 
