@@ -7,9 +7,19 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tvmlab.arith import Bounds, simplify
-from tvmlab.arith.polyhedral import Access, Order, find_clash, isl, loop_bounds, missing_element
+from tvmlab.arith.polyhedral import (
+    Access,
+    Order,
+    Relation,
+    find_clash,
+    isl,
+    loop_bounds,
+    missing_element,
+)
 from tvmlab.arith.polyhedral.linear_system import NotLinearError, Translator
 from tvmlab.ir import (
     TRUE,
@@ -171,3 +181,29 @@ def test_what_cannot_be_read_off_is_not_written() -> None:
     assert missing_element(unknown, [whole]) is None
     n = Var("n")
     assert missing_element(Access(A, (I,), ((I, n),)), [Access(A, (I,), ((I, n),))]) is None
+
+
+@given(
+    st.tuples(*[st.integers(-3, 3)] * 6),
+    st.tuples(*[st.integers(1, 5)] * 2),
+    st.tuples(*[st.sampled_from("<=>")] * 2),
+)
+def test_accesses_that_the_ends_of_loops_keep_apart(
+    factors: tuple[int, ...], sizes: tuple[int, int], relations: tuple[Relation, Relation]
+) -> None:
+    """The quick test by ranges never denies a clash, and the exact one confirms the others."""
+    i, j = Var("i"), Var("j")
+    loops = ((i, as_expr(sizes[0])), (j, as_expr(sizes[1])))
+    a, b, c, d, e, f = factors
+    one = Access(A, (i * a + j * b + c,), loops)
+    other = Access(A, (i * d + j * e + f,), loops)
+    order = {i: relations[0], j: relations[1]}
+    stand = {"<": int.__lt__, "=": int.__eq__, ">": int.__gt__}
+    pairs = itertools.product(*(range(n) for n in (*sizes, *sizes)))
+    meet = any(
+        a * x + b * y + c == d * u + e * v + f
+        and stand[relations[0]](x, u)
+        and stand[relations[1]](y, v)
+        for x, y, u, v in pairs
+    )
+    assert (find_clash(one, other, [order]) is not None) == meet

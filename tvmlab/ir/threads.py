@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 from .buffer import Region
 from .expr import Buffer, Load, Scope, Var
@@ -94,6 +95,16 @@ def placed_blocks(stmt: Stmt, loops: tuple[For, ...] = ()) -> Iterator[PlacedBlo
 
 def touched_buffers(stmt: Stmt) -> tuple[frozenset[Buffer], frozenset[Buffer]]:
     """The buffers that a statement reads, and those that it writes."""
+    known = _TOUCHED.get(stmt)
+    if known is None:
+        known = _TOUCHED[stmt] = _find_touched(stmt)
+    return known
+
+
+_TOUCHED: WeakKeyDictionary[Stmt, tuple[frozenset[Buffer], frozenset[Buffer]]] = WeakKeyDictionary()
+
+
+def _find_touched(stmt: Stmt) -> tuple[frozenset[Buffer], frozenset[Buffer]]:
     reads: set[Buffer] = set()
     writes: set[Buffer] = set()
     for current in walk(stmt):

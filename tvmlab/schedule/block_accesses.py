@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
-from weakref import WeakKeyDictionary
+from functools import lru_cache
 
 from tvmlab.arith import polyhedral
 from tvmlab.ir import (
@@ -64,15 +64,18 @@ class BlockAccess:
     sum: Hashable = None
 
 
-_CACHE: WeakKeyDictionary[ProgramIndex, dict[Block, list[BlockAccess]]] = WeakKeyDictionary()
-
-
 def block_accesses(index: ProgramIndex, block: Block) -> list[BlockAccess]:
-    """The accesses of a block to buffers that live longer than one of its iterations."""
-    known = _CACHE.setdefault(index, {})
-    if block not in known:
-        known[block] = _Collector(index, block).collect()
-    return known[block]
+    """The accesses of a block to buffers that live longer than one of its iterations.
+
+    Those of a block in the same loops are the same objects, whichever program it stands in: what
+    was found out about them holds after a step that leaves these alone.
+    """
+    return _collected(block, tuple((lp.var, lp.extent) for lp in index.loops_around(block)))
+
+
+@lru_cache(maxsize=512)
+def _collected(block: Block, loops: Loops) -> list[BlockAccess]:
+    return _Collector(block, loops).collect()
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,17 +101,16 @@ class _Place:
 
 
 class _Collector:
-    def __init__(self, index: ProgramIndex, block: Block) -> None:
-        self.index = index
+    def __init__(self, block: Block, loops: Loops) -> None:
+        self.loops = loops
         self.block = block
         self.found: list[BlockAccess] = []
         self.inner_buffers: set[Buffer] = set()
-        self.outer = frozenset(loop.var for loop in index.loops_around(block))
+        self.outer = frozenset(var for var, _ in loops)
         self.sum: Hashable = None
 
     def collect(self) -> list[BlockAccess]:
-        loops = tuple((loop.var, loop.extent) for loop in self.index.loops_around(self.block))
-        whole = _Place(loops, tuple(conjuncts(self.block.predicate)), {})
+        whole = _Place(self.loops, tuple(conjuncts(self.block.predicate)), {})
         self._block(self.block, whole)
         return self.found
 

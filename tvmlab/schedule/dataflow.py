@@ -11,7 +11,7 @@ one (see `dependence`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -29,6 +29,7 @@ from tvmlab.ir import (
     uses_var,
 )
 
+from .assumptions import size_facts
 from .dependence import find_overlap, together
 from .index import ProgramIndex, index_of
 from .kinds import block_kind, is_rolled, reducer_of
@@ -157,11 +158,40 @@ def moves_apart(index: ProgramIndex, loop: For, buffer: Buffer) -> bool:
 
     Shown by one dimension, for all blocks under the loop at once: cheap, and enough for tiles.
     """
-    windows: list[list[Span]] = []
-    for kind, users in ((Store, index.writers), (Load, index.readers)):
-        blocks = [b for b in users.get(buffer, []) if index.is_under(b, loop)]
-        if blocks:
-            windows.append(touched_window(index, blocks, buffer, kind, loop))
+    users = [
+        tuple(b for b in users.get(buffer, []) if index.is_under(b, loop))
+        for users in (index.writers, index.readers)
+    ]
+    around = [
+        [(lp.var, lp.extent, "" if buffer.scope == "global" else (lp.kind, lp.thread)) for lp in ls]
+        for ls in (index.loops_around(b) for blocks in users for b in blocks)
+    ]
+    key = (buffer, loop.var, *users, *map(tuple, around), size_facts(index.program))
+    known = _APART.get(key)
+    if known is None:
+        if len(_APART) >= MAX_KNOWN:
+            _APART.clear()
+        known = _APART[key] = _moves_apart(index, loop, buffer, *users)
+    return known
+
+
+MAX_KNOWN = 4096
+_APART: dict[Hashable, bool] = {}
+"""Answers of `moves_apart` by all that they depend on: one program after another asks the same."""
+
+
+def _moves_apart(
+    index: ProgramIndex,
+    loop: For,
+    buffer: Buffer,
+    writers: Sequence[Block],
+    readers: Sequence[Block],
+) -> bool:
+    windows = [
+        touched_window(index, blocks, buffer, kind, loop)
+        for kind, blocks in ((Store, writers), (Load, readers))
+        if blocks
+    ]
     env = index.bounds_around(loop).bind_loop(loop.var, loop.extent)
     return any(_spans_apart(spans, loop.var, env) for spans in zip(*windows, strict=True))
 

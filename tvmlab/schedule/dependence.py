@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal, TypeAlias
 
 from tvmlab.arith import polyhedral
@@ -168,15 +169,29 @@ def _matters(one: BlockAccess, other: BlockAccess, free_sums: bool) -> bool:
 def _ask(
     one: BlockAccess, other: BlockAccess, orders: Sequence[polyhedral.Order], facts: Sequence[Expr]
 ) -> Conflict | None:
-    try:
-        clash = polyhedral.find_clash(one.access, other.access, orders, facts)
-    except polyhedral.BeyondBudgetError:
+    pairs = tuple(tuple(order.items()) for order in orders)
+    clash = _clash(one.access, other.access, pairs, tuple(facts))
+    if clash == "too long":
         return Conflict("too long", one.block, other.block, one.access.buffer)
     if clash is None:
         return None
     witness = _witness(one, other, clash)
     certainty = "sure" if clash.exact else "possible"
     return Conflict(certainty, one.block, other.block, one.access.buffer, witness)
+
+
+@lru_cache(maxsize=4096)
+def _clash(
+    one: polyhedral.Access,
+    other: polyhedral.Access,
+    orders: tuple[tuple[tuple[Var, polyhedral.Relation], ...], ...],
+    facts: tuple[Expr, ...],
+) -> polyhedral.Clash | Literal["too long"] | None:
+    """The answer to a question, which menus and previews ask again and again."""
+    try:
+        return polyhedral.find_clash(one, other, [dict(order) for order in orders], facts)
+    except polyhedral.BeyondBudgetError:
+        return "too long"
 
 
 def _witness(one: BlockAccess, other: BlockAccess, clash: polyhedral.Clash) -> Witness:

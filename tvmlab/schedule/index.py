@@ -164,34 +164,48 @@ def blocks_in(stmt: Stmt) -> Iterator[Block]:
 
 def buffers_read(block: Block) -> list[Buffer]:
     """The buffers that a block loads from or lets a call read, in order."""
-    return list(_touched(block, Load, ("read", "update")))
+    return list({b: None for part in _parts(block) for b in _touched(part)[0]})
 
 
 def buffers_written(block: Block) -> list[Buffer]:
     """The buffers that a block stores to or lets a call write, in order."""
-    return list(_touched(block, Store, ("write", "update")))
+    return list({b: None for part in _parts(block) for b in _touched(part)[1]})
 
 
 def parts_handed_over(block: Block) -> set[Buffer]:
     """The buffers of which a block hands parts to calls of outside code."""
-    roots = [block.body] if block.init is None else [block.init, block.body]
-    return {n.region.buffer for root in roots for n in walk(root) if isinstance(n, Operand)}
+    return {n.region.buffer for root in _parts(block) for n in walk(root) if isinstance(n, Operand)}
 
 
-def _touched(
-    block: Block, kind: type[Load] | type[Store], access: tuple[str, str]
-) -> dict[Buffer, None]:
-    roots = [block.body] if block.init is None else [block.init, block.body]
-    found: dict[Buffer, None] = {}
-    for n in (n for root in roots for n in walk(root)):
-        if isinstance(n, kind):
-            found.setdefault(n.buffer)
-        elif isinstance(n, Operand) and n.access in access:
-            found.setdefault(n.region.buffer)
-    return found
+def _parts(block: Block) -> list[Stmt]:
+    return [block.body] if block.init is None else [block.init, block.body]
+
+
+_TOUCHED: WeakKeyDictionary[Stmt, tuple[tuple[Buffer, ...], tuple[Buffer, ...]]] = (
+    WeakKeyDictionary()
+)
+
+
+def _touched(stmt: Stmt) -> tuple[tuple[Buffer, ...], tuple[Buffer, ...]]:
+    """What a statement reads, and what it writes; steps that move blocks leave it as it is."""
+    known = _TOUCHED.get(stmt)
+    if known is None:
+        reads: dict[Buffer, None] = {}
+        writes: dict[Buffer, None] = {}
+        for n in walk(stmt):
+            if isinstance(n, Load):
+                reads.setdefault(n.buffer)
+            elif isinstance(n, Store):
+                writes.setdefault(n.buffer)
+            elif isinstance(n, Operand):
+                if n.access in ("read", "update"):
+                    reads.setdefault(n.region.buffer)
+                if n.access in ("write", "update"):
+                    writes.setdefault(n.region.buffer)
+        known = _TOUCHED[stmt] = tuple(reads), tuple(writes)
+    return known
 
 
 def accesses(block: Block) -> list[Load | Store]:
     """All loads and stores of a block, in init and body."""
-    roots = [block.body] if block.init is None else [block.init, block.body]
-    return [n for root in roots for n in walk(root) if isinstance(n, (Load, Store))]
+    return [n for root in _parts(block) for n in walk(root) if isinstance(n, (Load, Store))]

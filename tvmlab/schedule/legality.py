@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from weakref import WeakKeyDictionary
 
 from tvmlab.arith import law_of
 from tvmlab.ir import (
@@ -35,9 +36,17 @@ def verb(primitive: str) -> str:
     return _VERBS.get(primitive, primitive)
 
 
-def vars_of(e: Expr) -> set[Var]:
+_VARS: WeakKeyDictionary[Expr, frozenset[Var]] = WeakKeyDictionary()
+
+
+def vars_of(e: Expr) -> frozenset[Var]:
     """The variables in an expression."""
-    return {n for n in walk(e) if isinstance(n, Var)}
+    if isinstance(e, Var):
+        return frozenset((e,))
+    known = _VARS.get(e)
+    if known is None:
+        known = _VARS[e] = frozenset(n for n in walk(e) if isinstance(n, Var))
+    return known
 
 
 def binding_vars(block: Block, kind: str) -> set[Var]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from tvmlab.arith import Bounds, bound_of, relax, simplify
+from tvmlab.arith import Bounds, bound_of, relax
 from tvmlab.ir import (
     Alloc,
     Block,
@@ -30,6 +30,7 @@ from tvmlab.ir import (
     children,
     const,
     const_int,
+    is_const,
     structural_equal,
     substitute,
 )
@@ -158,8 +159,8 @@ def _region(touch: Touch, env: Bounds) -> Region:
     mins: list[Expr] = []
     extents: list[Expr] = []
     for low, extent, size in zip(touch.mins, touch.extents, touch.buffer.shape, strict=True):
-        last = simplify(low + (extent - 1), known)
-        box = relax([simplify(low, known), last], inner, known)
+        ends = [low] if is_const(extent, 1) else [low, low + (extent - 1)]
+        box = relax(ends, inner, known)
         mins.append(const(0) if box.extent is None else box.min)
         extents.append(size if box.extent is None else const(box.extent))
     return Region(touch.buffer, tuple(mins), tuple(extents))

@@ -8,10 +8,13 @@ must not write one element at the same time.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
+from typing import TypeAlias
 
-from tvmlab.arith import LinearForm, detect_iter_map, form_to_expr, linear_form, simplify
+from tvmlab.arith import Bounds, LinearForm, detect_iter_map, form_to_expr, linear_form, simplify
 from tvmlab.ir import Block, Expr, For, IterVar, Var, conjunction, conjuncts
 
+from .assumptions import size_facts
 from .index import ProgramIndex
 from .legality import vars_of
 
@@ -35,8 +38,32 @@ def injective_inside(
     inner: Sequence[For],
 ) -> bool:
     """Whether, for fixed values of all other loops, the inner loops give different bindings."""
-    variables = {lp.var for lp in inner}
-    env = index.bounds_around(block)
+    around = index.loops_around(block)
+    return _differs(
+        tuple(bound), _ranges(inner), _ranges(around), block.predicate, size_facts(index.program)
+    )
+
+
+_Ranges: TypeAlias = tuple[tuple[Var, Expr], ...]
+
+
+def _ranges(loops: Sequence[For]) -> _Ranges:
+    return tuple((lp.var, lp.extent) for lp in loops)
+
+
+@lru_cache(maxsize=2048)
+def _differs(
+    bound: tuple[tuple[IterVar, Expr], ...],
+    inner: _Ranges,
+    around: _Ranges,
+    predicate: Expr,
+    facts: tuple[Expr, ...],
+) -> bool:
+    """The answer, kept: most steps leave most bindings alone, and each asks about all of them."""
+    variables = {v for v, _ in inner}
+    env = Bounds.of(dict(around))
+    for fact in facts:
+        env = env.assume(fact)
     stripped: list[tuple[IterVar, Expr]] = []
     for it, binding in bound:
         form = linear_form(simplify(binding, env))
@@ -44,21 +71,21 @@ def injective_inside(
         if any(not vars_of(a) <= variables for a in kept):
             # Outer and inner loops meet inside a division: only the whole can be looked at.
             used = set[Var]().union(*(vars_of(b) for _, b in bound))
-            every = [lp for lp in index.loops_around(block) if lp.var in used]
-            whole = {lp.var for lp in every} >= variables
-            return whole and _is_injective(block, bound, every)
+            every = [(v, extent) for v, extent in around if v in used]
+            whole = {v for v, _ in every} >= variables
+            return whole and _is_injective(predicate, bound, every)
         stripped.append((it, form_to_expr(LinearForm(kept, 0))))
-    return _is_injective(block, stripped, inner)
+    return _is_injective(predicate, stripped, inner)
 
 
 def _is_injective(
-    block: Block, bound: Sequence[tuple[IterVar, Expr]], loops: Sequence[For]
+    predicate: Expr, bound: Sequence[tuple[IterVar, Expr]], loops: Sequence[tuple[Var, Expr]]
 ) -> bool:
-    variables = {lp.var for lp in loops}
-    guards = [c for c in conjuncts(block.predicate) if vars_of(c) <= variables]
+    variables = {v for v, _ in loops}
+    guards = [c for c in conjuncts(predicate) if vars_of(c) <= variables]
     mapping = detect_iter_map(
         [binding for _, binding in bound],
-        [(lp.var, lp.extent) for lp in loops],
+        loops,
         [it.extent for it, _ in bound],
         conjunction(guards),
     )

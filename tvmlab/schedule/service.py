@@ -24,7 +24,7 @@ from .registry import PRIMITIVES, Applied
 from .repairs import repairs
 from .rewrite import Output
 from .threads import Asked, require_lawful_threads
-from .verdict import ALLOWED, Fix, RefusedError, Verdict
+from .verdict import ALLOWED, Fix, FixesOnDemand, RefusedError, Verdict
 
 MAX_FIXES = 3
 """More ways out than this are not looked for: the first proposals are the nearest ones."""
@@ -69,10 +69,14 @@ def _refused(
             refusal = again
     verdict, subject = refusal.verdict, refusal.subject
     asked = Refused(index_of(named.program), primitive, args, verdict, subject)
-    proposals = itertools.islice(itertools.chain(verdict.fixes, repairs(asked)), MAX_TRIED)
-    working = itertools.islice(_working(named.program, proposals), MAX_FIXES)
-    fixes = tuple(replace(fix, steps=named.restored(fix.steps)) for fix in working)
-    return Attempt(replace(verdict, fixes=fixes), None, named.restored(subject))
+
+    def search() -> tuple[Fix, ...]:
+        proposals = itertools.islice(itertools.chain(verdict.fixes, repairs(asked)), MAX_TRIED)
+        working = itertools.islice(_working(named.program, proposals), MAX_FIXES)
+        return tuple(replace(fix, steps=named.restored(fix.steps)) for fix in working)
+
+    later = replace(verdict, fixes=FixesOnDemand(search))
+    return Attempt(later, None, named.restored(subject))
 
 
 @deep

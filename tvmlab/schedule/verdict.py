@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal, overload
 
 from tvmlab.support import ScheduleError
 
@@ -26,6 +28,36 @@ class Fix:
     group: str = ""
 
 
+class FixesOnDemand(Sequence[Fix]):
+    """Fixes that are looked for when somebody reads them: a menu has more refusals than readers."""
+
+    def __init__(self, search: Callable[[], tuple[Fix, ...]]) -> None:
+        self._search = search
+
+    @cached_property
+    def _found(self) -> tuple[Fix, ...]:
+        return self._search()
+
+    @overload
+    def __getitem__(self, index: int) -> Fix: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Fix, ...]: ...
+    def __getitem__(self, index: int | slice) -> Fix | tuple[Fix, ...]:
+        return self._found[index]
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and self._found == tuple(other)  # pyright: ignore
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __repr__(self) -> str:
+        return repr(self._found)
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Verdict:
     """The answer of the legality service to one asked step.
@@ -42,14 +74,14 @@ class Verdict:
     witness
         A concrete case: two iterations that would clash, or a sentence. `str` gives the sentence.
     fixes
-        Checked repairs.
+        Checked repairs. They are looked for when they are read.
     """
 
     status: Status
     rule: str = ""
     reason: str = ""
     witness: Witness | str | None = None
-    fixes: tuple[Fix, ...] = field(default=())
+    fixes: Sequence[Fix] = ()
 
     def __bool__(self) -> bool:
         return self.status == "allowed"

@@ -10,12 +10,12 @@ iteration writes A[1], the second reads it.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 from weakref import WeakKeyDictionary
 
-from tvmlab.ir import Buffer, Expr, Var
+from tvmlab.ir import Buffer, Expr, Var, const_int
 
 from .isl import BeyondBudgetError, has_solution, smallest_solution
 from .linear_system import (
@@ -145,6 +145,12 @@ class _Side:
 _SIDES: WeakKeyDictionary[Access, dict[str, _Side]] = WeakKeyDictionary()
 
 
+def _last(access: Access, label: str) -> dict[Hashable, int]:
+    """The last iterations of the loops around an access whose extents are known."""
+    sizes = {v: const_int(extent) for v, extent in access.loops}
+    return {(label, v): size - 1 for v, size in sizes.items() if size is not None}
+
+
 def _side(access: Access, label: str) -> _Side:
     """The side of an access, made once: the same accesses are asked about again and again."""
     known = _SIDES.setdefault(access, {})
@@ -171,10 +177,13 @@ class _Question:
         self.accesses = first, second
         self.order = order
         self.one, self.other = _side(first, "first"), _side(second, "second")
+        self.ends = {**_last(first, "first"), **_last(second, "second")}
         self.facts = _linear_parts(facts, Translator(_size))[0] if facts else []
 
     def answer(self) -> Clash | None:
         one, other = self.one, self.other
+        if any(self._apart(x, y) for x, y in zip(one.indices, other.indices, strict=True)):
+            return None
         meeting: list[Sequence[Conjunction]] = [
             [
                 (*a.given, *b.given, Constraint(a.form.plus(b.form, -1), equal=True))
@@ -187,6 +196,30 @@ class _Question:
         parts = [*orders, *self.facts, *one.parts, *other.parts, *meeting]
         point = _Search(self._variables).smallest(parts)
         return None if point is None else self._clash(point)
+
+    def _apart(self, x: Sequence[Case] | None, y: Sequence[Case] | None) -> bool:
+        """Whether one dimension alone keeps the accesses apart, seen from the ends of the loops."""
+        if x is None or y is None or len(x) != 1 or len(y) != 1 or x[0].given or y[0].given:
+            return False
+        gap = x[0].form.plus(y[0].form, -1)
+        low = high = gap.const
+        for factor, least, most in self._steps(dict(gap.terms)):
+            if most is None:
+                return False
+            low += min(factor * least, factor * most)
+            high += max(factor * least, factor * most)
+        return not low <= 0 <= high
+
+    def _steps(self, terms: dict[Hashable, int]) -> Iterator[tuple[int, int, int | None]]:
+        """The terms of a difference of indices, as factors of numbers between two ends."""
+        for var, relation in self.order.items():
+            first, second = terms.pop(("first", var), 0), terms.pop(("second", var), 0)
+            last = self.ends.get(("first", var))
+            yield first + second, 0, last if first + second else 0
+            if relation != "=" and second:
+                yield second if relation == "<" else -second, 1, last
+        for variable, factor in terms.items():
+            yield factor, 0, self.ends.get(variable)
 
     def _ordered(self, var: Var, relation: Relation) -> Constraint:
         one, other = self.one.var(var), self.other.var(var)

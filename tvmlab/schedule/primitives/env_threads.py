@@ -31,7 +31,9 @@ from .bind import TAGS
 
 def _propose(index: ProgramIndex, loop: For) -> Iterator[dict[str, Any]]:
     """The threads that are started inside a serial loop."""
-    tags = [] if loop.kind != "serial" else [t for t in TAGS if loops_of_tag(loop, t)]
+    started = [lp for lp in index.loops.values() if lp.kind in ("thread", "virtual")]
+    inside = {_tag(lp) for lp in started if index.is_under(lp, loop)}
+    tags = [t for t in TAGS if t in inside and loop.kind == "serial"]
     for tag in tags[:1]:
         yield {"thread": tag}
 
