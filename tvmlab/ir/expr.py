@@ -559,7 +559,7 @@ def _need_numbers(op: str, x: Expr) -> None:
 
 
 def _same_type(op: str, a: Expr, b: Expr) -> None:
-    if a.dtype != b.dtype:
+    if a.dtype is not b.dtype and a.dtype != b.dtype:
         raise TypeMismatch(
             f"{op} of {a.dtype} and {b.dtype}: the operands must have one type",
             hint='convert one side, for example x.astype("float32") or te.cast(x, "float32")',

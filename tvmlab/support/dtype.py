@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Literal, cast
 
@@ -38,15 +38,22 @@ class DType:
     bits: int
     lanes: int = 1
     name: str = field(init=False, repr=False)
+    # Asked of every node of every formula, so written down once.
+    is_float: bool = field(init=False, repr=False)
+    is_int: bool = field(init=False, repr=False)  # signed or unsigned, not bool
+    is_bool: bool = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         base = "bool" if self.kind == "bool" else f"{self.kind}{self.bits}"
         name = base if self.lanes == 1 else f"{base}x{self.lanes}"
         object.__setattr__(self, "name", name)
+        object.__setattr__(self, "is_float", self.kind in ("float", "bfloat"))
+        object.__setattr__(self, "is_int", self.kind in ("int", "uint"))
+        object.__setattr__(self, "is_bool", self.kind == "bool")
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, DType):
-            return self.name == other.name
+            return self is other or self.name == other.name
         return self.name == other if isinstance(other, str) else NotImplemented
 
     def __hash__(self) -> int:
@@ -80,24 +87,11 @@ class DType:
     @property
     def scalar(self) -> DType:
         """The type of one lane."""
-        return self if self.lanes == 1 else replace(self, lanes=1)
+        return self if self.lanes == 1 else _interned(self.kind, self.bits, 1)
 
     def with_lanes(self, lanes: int) -> DType:
         """The same lane type with another number of lanes."""
-        return replace(self, lanes=lanes)
-
-    @property
-    def is_float(self) -> bool:
-        return self.kind in ("float", "bfloat")
-
-    @property
-    def is_int(self) -> bool:
-        """True for signed and unsigned integers, not for bool."""
-        return self.kind in ("int", "uint")
-
-    @property
-    def is_bool(self) -> bool:
-        return self.kind == "bool"
+        return self if lanes == self.lanes else _interned(self.kind, self.bits, lanes)
 
     @property
     def itemsize(self) -> int:
@@ -155,18 +149,24 @@ def _parse(text: str) -> DType:
         kind, bits_text, lanes_text = match.groups()
         lanes = int(lanes_text) if lanes_text else 1
         if kind == "bool" and not bits_text:
-            return DType("bool", 1, lanes)
+            return _interned("bool", 1, lanes)
         if bits_text and int(bits_text) in _BITS.get(kind, ()):
-            return DType(cast(Kind, kind), int(bits_text), lanes)
+            return _interned(cast(Kind, kind), int(bits_text), lanes)
     raise TypeMismatch(
         f"{text!r} is not an element type that tvmlab knows",
         hint="use bool, int8..int64, uint8..uint64, float16, float32, float64 or bfloat16",
     )
 
 
-BOOL = DType("bool", 1)
-INT32 = DType("int", 32)
-INT64 = DType("int", 64)
-FLOAT32 = DType("float", 32)
+@lru_cache(maxsize=1024)
+def _interned(kind: Kind, bits: int, lanes: int) -> DType:
+    """The one object for a type: what compares types mostly finds that they are one."""
+    return DType(kind, bits, lanes)
+
+
+BOOL = DType.of("bool")
+INT32 = DType.of("int32")
+INT64 = DType.of("int64")
+FLOAT32 = DType.of("float32")
 INDEX = INT64
 """The type of loop variables and buffer indices: 64 bits, so that no buffer is too big for it."""

@@ -8,12 +8,21 @@ explorer shows it.
 from __future__ import annotations
 
 import re
+from typing import TypeAlias
+
+Available: TypeAlias = tuple[dict[str, str], dict[object, str]]
 
 NO_MEMORY = 1
 """What a kernel returns when a local buffer could not be allocated."""
 
 OUTSIDE = 3
 """What a kernel returns when an index was outside its buffer; `NAME.fault` tells which."""
+
+_PURE = frozenset(
+    "add sub mul sdiv udiv srem urem and or xor shl ashr lshr fadd fsub fmul fdiv frem icmp fcmp "
+    "select zext sext trunc bitcast getelementptr insertelement shufflevector".split()
+)
+"""Instructions whose result depends on their operands alone: written once where one will do."""
 
 _NOT_NAME = re.compile(r"[^A-Za-z0-9_.]")
 
@@ -23,6 +32,14 @@ class FunctionText:
 
     Instructions go to the current block. Stack slots and heap blocks are made in the entry block;
     every way out leads through the block `leave`, which frees the heap blocks.
+
+    Attributes
+    ----------
+    nodes
+        Formulas that have a value in this block, so that they need not be written again.
+    effects
+        Counts what may give another result the next time; equal counts before and after emitting
+        a formula say that its value can be used again.
     """
 
     def __init__(self, header: str) -> None:
@@ -36,6 +53,10 @@ class FunctionText:
             ("entry", "start", "leave", "no_memory", "code"), 1
         )
         self.block = "start"
+        self.nodes: dict[object, str] = {}
+        self.effects = 0
+        # Values that the current block can use, by the instruction that made them.
+        self._known: dict[str, str] = {}
         self.stack_bytes = 0
         # Metadata that ties instructions to the line of the program that they come from.
         self.location = ""
@@ -54,14 +75,26 @@ class FunctionText:
         self._taken.setdefault(name, 1)
         return name
 
-    def value(self, instruction: str, wish: str = "v") -> str:
-        """Append an instruction that yields a value; returns the value's name."""
+    def value(self, instruction: str, wish: str = "v", *, steady: bool = False) -> str:
+        """Append an instruction that yields a value; returns the value's name.
+
+        Where an instruction that depends on its operands alone stands already, its value serves
+        again. `steady` says this of another one, such as a load of what nobody writes.
+        """
+        known = self._known.get(instruction)
+        if known is not None:
+            return known
         name = "%" + self.fresh(wish)
         self._lines.append(f"  {name} = {instruction}{self.location}")
+        if steady or instruction[: instruction.find(" ")] in _PURE:
+            self._known[instruction] = name
+        else:
+            self.effects += 1
         return name
 
     def effect(self, instruction: str) -> None:
         """Append an instruction that yields nothing."""
+        self.effects += 1
         self._lines.append(f"  {instruction}{self.location}")
 
     def reserve(self) -> int:
@@ -77,8 +110,17 @@ class FunctionText:
         """A name for a block to be started later."""
         return self.fresh(wish)
 
-    def start(self, label: str) -> None:
-        """Begin a block; the previous one must have ended with a branch or return."""
+    def available(self) -> Available:
+        """The values that any block reached through this one alone can use."""
+        return dict(self._known), dict(self.nodes)
+
+    def start(self, label: str, available: Available = ({}, {})) -> None:
+        """Begin a block; the previous one must have ended with a branch or return.
+
+        `available` was asked for in a block that every way here leads through.
+        """
+        self.effects += 1
+        self._known, self.nodes = dict(available[0]), dict(available[1])
         self._lines.append(f"{label}:")
         self.block = label
 

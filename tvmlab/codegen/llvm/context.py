@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from tvmlab.ir import Buffer, Const, Expr, Stmt, Var
+from tvmlab.ir import Binary, Buffer, Const, Expr, Stmt, Var
 from tvmlab.support import BOOL, DType, InternalError
 from tvmlab.target import Target
 
@@ -85,6 +85,8 @@ class Context:
         self.lines = lines
         self.vars: dict[Var, str] = {}
         self.buffers: dict[Buffer, str] = {}
+        # Buffers that nothing in this function writes, and nobody else meanwhile.
+        self.steady: frozenset[Buffer] = frozenset()
         # Heap blocks of buffers without a constant size that are alive here.
         self.heap_blocks: list[str] = []
         # Lanes that count, inside a branch of a vector Select; None: all do.
@@ -94,10 +96,20 @@ class Context:
 
     def expr(self, node: Expr) -> str:
         """Emit an expression; returns its operand text."""
-        rule = _EXPR_RULES.get(type(node))
+        kind = type(node)
+        rule = _EXPR_RULES.get(kind)
         if rule is None:
-            raise InternalError(f"{type(node).__name__} cannot be turned into LLVM code")
-        return rule(self, node)
+            raise InternalError(f"{kind.__name__} cannot be turned into LLVM code")
+        if kind is not Binary:
+            return rule(self, node)
+        fn = self.fn
+        known = fn.nodes.get(node)
+        if known is None:
+            before = fn.effects
+            known = rule(self, node)
+            if fn.effects == before:
+                fn.nodes[node] = known
+        return known
 
     def stmt(self, node: Stmt) -> None:
         """Emit a statement."""
@@ -178,11 +190,11 @@ def guarded(ctx: Context, cond: str, dtype: DType, emit: Callable[[], str], miss
     """A value computed only where the condition holds; elsewhere the given operand."""
     fn = ctx.fn
     then, done = fn.label("then"), fn.label("done")
-    before = fn.block
+    before, available = fn.block, fn.available()
     fn.branch(cond, then, done)
-    fn.start(then)
+    fn.start(then, available)
     value = emit()
     after = fn.block
     fn.jump(done)
-    fn.start(done)
+    fn.start(done, available)
     return fn.value(f"phi {llvm_type(dtype)} [ {value}, %{after} ], [ {missing}, %{before} ]")

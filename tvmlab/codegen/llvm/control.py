@@ -32,15 +32,16 @@ def _if(ctx: Context, stmt: If) -> None:
     cond = ctx.expr(stmt.cond)
     then, done = fn.label("then"), fn.label("endif")
     otherwise = fn.label("else") if stmt.otherwise is not None else done
+    available = fn.available()
     fn.branch(cond, then, otherwise)
-    fn.start(then)
+    fn.start(then, available)
     ctx.stmt(stmt.then)
     fn.jump(done)
     if stmt.otherwise is not None:
-        fn.start(otherwise)
+        fn.start(otherwise, available)
         ctx.stmt(stmt.otherwise)
         fn.jump(done)
-    fn.start(done)
+    fn.start(done, available)
 
 
 @runs(For)

@@ -9,6 +9,8 @@ pointer arguments carry what LLVM may assume of them.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 import tvmlab.codegen.llvm.calls as calls
 import tvmlab.codegen.llvm.control as control
 import tvmlab.codegen.llvm.convert as convert
@@ -16,7 +18,7 @@ import tvmlab.codegen.llvm.invoke as invoke
 import tvmlab.codegen.llvm.leaves as leaves
 import tvmlab.codegen.llvm.memory as memory
 import tvmlab.codegen.llvm.scalars as scalars
-from tvmlab.ir import Binary, Buffer, Expr, Invoke, Param, Program, Var, walk
+from tvmlab.ir import Binary, Buffer, Expr, Invoke, Node, Param, Program, Var, walk
 from tvmlab.support import DType, InternalError, UnsupportedOp, deep, identifier
 from tvmlab.target import Target
 
@@ -27,7 +29,7 @@ from .line_table import LineTable
 from .link import carried
 from .options import EmitOptions
 from .ranges import UNKNOWN_EXTENT, Ranges
-from .signature import BufferUse, buffer_argument, buffer_uses
+from .signature import BufferUse, buffer_argument, buffer_uses, steady_buffers
 from .types import llvm_type
 
 # Importing these modules filled the tables of `context`; each is named so that none is missed.
@@ -46,8 +48,12 @@ def kernel_name(program: Program) -> str:
 
     A program may be called `sin` or `memset`, but its symbol may not.
     """
-    name = identifier(program.name)
-    called = {n.callee.partition(":")[2] for n in walk(program.body) if isinstance(n, Invoke)}
+    return _symbol(program.name, walk(program.body))
+
+
+def _symbol(wanted: str, nodes: Iterable[Node]) -> str:
+    name = identifier(wanted)
+    called = {n.callee.partition(":")[2] for n in nodes if isinstance(n, Invoke)}
     taken = _LIBRARY | called
     return f"{name}_kernel" if name in taken or name.removesuffix("f") in _LIBRARY else name
 
@@ -63,11 +69,12 @@ def emit_module(program: Program, target: Target, options: EmitOptions | None = 
     """
     options = options or EmitOptions()
     _check(program)
-    name = kernel_name(program)
+    nodes = list(walk(program.body))
+    name = _symbol(program.name, nodes)
     module = ModuleText(name, target.triple)
     module.unique(f"{name}.kernel")
-    texts = texts_of(program)
-    _emit_kernel(module, program, target, options, name, texts)
+    texts = texts_of(program, nodes)
+    _emit_kernel(module, program, target, options, name, texts, nodes)
     if texts:
         module.define_text(f"@{name}.fault = global [3 x i64] zeroinitializer\n")
         module.declare("llvm.memcpy.p0.p0.i64", "void", "ptr, ptr, i64, i1")
@@ -83,6 +90,7 @@ def _emit_kernel(
     options: EmitOptions,
     name: str,
     texts: tuple[str, ...],
+    nodes: Sequence[Node],
 ) -> None:
     ranges = Ranges()
     text = FunctionText("")
@@ -93,7 +101,8 @@ def _emit_kernel(
         kernel=name, parallel_for=pool, fault=fault, texts=texts,
         lines=LineTable(module, program) if options.locate else None,
     )  # fmt: skip
-    uses = buffer_uses(program.body)
+    uses = buffer_uses(nodes)
+    ctx.steady = steady_buffers(uses)
     shapes = [size for p in program.params if isinstance(p, Buffer) for size in p.shape]
     sizes = {var for size in shapes for var in _factors(size)}
     arguments: list[str] = []

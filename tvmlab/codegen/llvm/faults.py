@@ -8,7 +8,9 @@ written record to the symbol `NAME.fault` and returns `OUTSIDE`.
 
 from __future__ import annotations
 
-from tvmlab.ir import Broadcast, Call, Const, Expr, Program, walk
+from collections.abc import Iterable
+
+from tvmlab.ir import Broadcast, Call, Const, Expr, Node, Program
 from tvmlab.support import BOOL, InternalError
 
 from .builder import OUTSIDE
@@ -16,9 +18,9 @@ from .context import Context, LaneMask, any_lane
 from .types import literal, llvm_type
 
 
-def texts_of(program: Program) -> tuple[str, ...]:
-    """The texts that the program's `outside` calls number; empty if there is no such call."""
-    if not any(isinstance(node, Call) and node.op == "outside" for node in walk(program.body)):
+def texts_of(program: Program, nodes: Iterable[Node]) -> tuple[str, ...]:
+    """The texts that the program's `outside` calls number; empty if no node is such a call."""
+    if not any(isinstance(node, Call) and node.op == "outside" for node in nodes):
         return ()
     texts = dict(program.annotations).get("outside", ())
     if not isinstance(texts, tuple):

@@ -25,6 +25,8 @@ def _let(ctx: Context, stmt: Let) -> None:
         if stmt.value.dtype.is_int and stmt.value.dtype.lanes == 1:
             ctx.ranges.bind(stmt.var, *ctx.ranges.of(stmt.value))
         ctx.vars[stmt.var] = ctx.expr(stmt.value)
+        # Copies of a body bind the same variable to other values.
+        ctx.fn.nodes.clear()
         if not isinstance(stmt.body, Let):
             ctx.stmt(stmt.body)
             return

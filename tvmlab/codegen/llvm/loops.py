@@ -20,7 +20,8 @@ def emit_loop(ctx: Context, stmt: For, begin: str, end: str) -> None:
     else:
         runs_once = fn.value(f"icmp slt {kind} {begin}, {end}", "c")
         fn.branch(runs_once, body, done)
-    fn.start(body)
+    available = fn.available()
+    fn.start(body, available)
     index, after = "%" + fn.fresh(name), "%" + fn.fresh(f"{name}.next")
     place = fn.reserve()
     ctx.vars[stmt.var] = index
@@ -33,7 +34,7 @@ def emit_loop(ctx: Context, stmt: For, begin: str, end: str) -> None:
     more = fn.value(f"icmp slt {kind} {after}, {end}", "c")
     metadata = ctx.module.loop_metadata(_unroll_count(stmt))
     fn.effect(f"br i1 {more}, label %{body}, label %{done}, {metadata}")
-    fn.start(done)
+    fn.start(done, available)
 
 
 def _unroll_count(stmt: For) -> int | None:

@@ -137,8 +137,8 @@ def _load_scalar(ctx: Context, expr: Load, index: Expr) -> str:
 
 def _read(ctx: Context, buffer: Buffer, pointer: str) -> str:
     dtype = buffer.dtype
-    value = ctx.fn.value(f"load {memory_type(dtype)}, ptr {pointer}, align {dtype.itemsize}")
-    return _from_memory(ctx, value, dtype)
+    load = f"load {memory_type(dtype)}, ptr {pointer}, align {dtype.itemsize}"
+    return _from_memory(ctx, ctx.fn.value(load, steady=buffer in ctx.steady), dtype)
 
 
 def _load_broadcast(
@@ -162,8 +162,8 @@ def _load_contiguous(
     pointer, kind, align = element_pointer(ctx, buffer, base), memory_type(dtype), dtype.itemsize
     if mask is None or buffer.scope == "register":
         # A register always exists as a whole, so reading it all is safe and keeps it a value.
-        value = ctx.fn.value(f"load {kind}, ptr {pointer}, align {align}")
-        value = _from_memory(ctx, value, dtype)
+        load = f"load {kind}, ptr {pointer}, align {align}"
+        value = _from_memory(ctx, ctx.fn.value(load, steady=buffer in ctx.steady), dtype)
         return value if mask is None else _keep(ctx, mask, value, dtype)
     value = ctx.intrinsic(
         f"masked.load.{_memory_suffix(dtype)}.p0",
@@ -269,16 +269,17 @@ def _pointers(ctx: Context, buffer: Buffer, index: Expr) -> str:
 def _store_scalar(ctx: Context, stmt: Store, index: Expr, value: str) -> None:
     dtype, fn = stmt.value.dtype, ctx.fn
     cond = None if stmt.mask is None else ctx.expr(stmt.mask)
-    done = ""
+    done, available = "", None
     if cond is not None:
         then, done = fn.label("store"), fn.label("stored")
+        available = fn.available()
         fn.branch(cond, then, done)
-        fn.start(then)
+        fn.start(then, available)
     pointer = element_pointer(ctx, stmt.buffer, index)
     fn.effect(f"store {memory_type(dtype)} {value}, ptr {pointer}, align {dtype.itemsize}")
-    if cond is not None:
+    if available is not None:
         fn.jump(done)
-        fn.start(done)
+        fn.start(done, available)
 
 
 def _store_contiguous(

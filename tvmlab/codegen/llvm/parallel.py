@@ -6,20 +6,23 @@ context. Inside a body another parallel loop runs serially: the outer one has th
 
 from __future__ import annotations
 
-from tvmlab.ir import Alloc, Buffer, For, Let, Var, free_vars, walk
+from collections.abc import Sequence
+
+from tvmlab.ir import Alloc, Buffer, For, Let, Node, Var, free_vars, walk
 
 from .builder import FunctionText
 from .context import Context, typed
 from .loops import emit_loop
-from .signature import BufferUse, buffer_argument, buffer_uses
+from .signature import BufferUse, buffer_argument, buffer_uses, steady_buffers
 from .types import llvm_type
 
 
 def emit_parallel(ctx: Context, stmt: For) -> None:
     """Emit a parallel loop as a call of the pool with an outlined body."""
     fn = ctx.fn
-    variables = _captured_vars(stmt)
-    uses = {b: use for b, use in buffer_uses(stmt.body).items() if b in ctx.buffers}
+    nodes = list(walk(stmt))
+    variables = _captured_vars(nodes)
+    uses = {b: use for b, use in buffer_uses(nodes).items() if b in ctx.buffers}
     name = f"{ctx.kernel}.{stmt.var.name}"
     name = _emit_body(ctx, stmt, name, variables, uses)
     slots = len(variables) + len(uses) + (ctx.fault is not None)
@@ -55,6 +58,7 @@ def _emit_body(
         ctx.module, text, ctx.target, ctx.options, ctx.ranges,
         kernel=ctx.kernel, parallel_for=None, texts=ctx.texts, lines=ctx.lines,
     )  # fmt: skip
+    child.steady = steady_buffers(uses)
     for var in variables:
         name = "%" + text.fresh(var.name)
         child.vars[var] = name
@@ -84,11 +88,16 @@ def _emit_body(
     return entry
 
 
-def _captured_vars(stmt: For) -> list[Var]:
-    """Variables from outside that the loop needs, also for the sizes of what it allocates."""
-    found = dict.fromkeys(free_vars(stmt))
-    inner = {node.var for node in walk(stmt) if isinstance(node, (For, Let))}
-    for node in walk(stmt):
+def _captured_vars(nodes: Sequence[Node]) -> list[Var]:
+    """Variables from outside that a loop needs, also for the sizes of what it allocates."""
+    found: dict[Var, None] = {}
+    inner: set[Var] = set()
+    for node in nodes:
+        if isinstance(node, Var):
+            found.setdefault(node)
+        elif isinstance(node, (For, Let)):
+            inner.add(node.var)
+    for node in nodes:
         if isinstance(node, Alloc):
             found |= dict.fromkeys(v for size in node.buffer.shape for v in free_vars(size))
     return [var for var in found if var not in inner]

@@ -7,6 +7,7 @@ what turns a division into a shift. Cheaper and cruder than `arith`, and never a
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import TypeAlias
 
 from tvmlab.ir import Binary, Broadcast, Cast, Const, Expr, Ramp, Select, Var
@@ -58,6 +59,7 @@ class Ranges:
         return self._vars.get(var)
 
 
+@lru_cache(maxsize=512)
 def type_range(dtype: DType) -> Range:
     """All values of an integer type; (0, 1) for anything else, where ranges mean nothing."""
     return (int(dtype.min_value), int(dtype.max_value)) if dtype.is_int else (0, 1)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from tvmlab.ir import Alloc, Buffer, Load, Operand, Stmt, Store, walk
+from tvmlab.ir import Alloc, Buffer, Load, Node, Operand, Store
 
 
 @dataclass(slots=True)
@@ -15,11 +16,16 @@ class BufferUse:
     written: bool = False
 
 
-def buffer_uses(stmt: Stmt) -> dict[Buffer, BufferUse]:
-    """The buffers that a statement uses but does not allocate, in order of occurrence."""
+def steady_buffers(uses: Mapping[Buffer, BufferUse]) -> frozenset[Buffer]:
+    """The buffers whose elements stay what they are while the code runs."""
+    return frozenset(b for b, use in uses.items() if not use.written)
+
+
+def buffer_uses(nodes: Iterable[Node]) -> dict[Buffer, BufferUse]:
+    """The buffers that code uses but does not allocate, in order of occurrence."""
     uses: dict[Buffer, BufferUse] = {}
     own: set[Buffer] = set()
-    for node in walk(stmt):
+    for node in nodes:
         if isinstance(node, Alloc):
             own.add(node.buffer)
         elif isinstance(node, Load):
