@@ -188,18 +188,36 @@ class RuleTable:
     """Rules by the operator at their root, tried in order."""
 
     def __init__(self, rules: Iterable[Rule]) -> None:
-        self._by_head: dict[str, list[Rule]] = {}
+        self._by_head: dict[str, list[tuple[Rule, tuple[str | None, ...]]]] = {}
         for rule in rules:
-            self._by_head.setdefault(rule.lhs.head, []).append(rule)
+            needs = tuple(_needed_head(arg) for arg in rule.lhs.args)
+            self._by_head.setdefault(rule.lhs.head, []).append((rule, needs))
 
     def apply(self, e: Expr, env: Environment) -> Expr | None:
         """The result of the first rule that fits, None if none does."""
         head = head_of(e)
-        for rule in self._by_head.get(head, ()) if head is not None else ():
-            result = apply_rule(rule, e, env)
-            if result is not None:
-                return result
+        rules = None if head is None else self._by_head.get(head)
+        if rules is None:
+            return None
+        heads = tuple([_NUMBER if type(x) is Const else head_of(x) for x in _operands(e)])
+        for rule, needs in rules:
+            # Most rules ask for operands that are not there.
+            if all([need is None or need == got for need, got in zip(needs, heads, strict=True)]):
+                result = apply_rule(rule, e, env)
+                if result is not None:
+                    return result
         return None
+
+
+_NUMBER = "number"
+
+
+def _needed_head(pattern: Pattern) -> str | None:
+    """What an operand must be for a pattern to fit; None if that is not known so easily."""
+    if isinstance(pattern, Op):
+        return pattern.head
+    number = isinstance(pattern, Num) or (isinstance(pattern, Wild) and pattern.literal)
+    return _NUMBER if number else None
 
 
 def apply_rule(rule: Rule, e: Expr, env: Environment) -> Expr | None:

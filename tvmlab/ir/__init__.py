@@ -96,6 +96,7 @@ from .threads import (
     touched_buffers,
 )
 from .traverse import (
+    Copies,
     Node,
     block_names,
     child_fields,
@@ -107,6 +108,7 @@ from .traverse import (
     replace_buffers,
     substitute,
     transform,
+    transform_stmts,
     uses_var,
     walk,
     with_body,
@@ -145,6 +147,7 @@ __all__ = [
     "Compare",
     "CompareOp",
     "Const",
+    "Copies",
     "Evaluate",
     "Expr",
     "ExprLike",
@@ -234,6 +237,7 @@ __all__ = [
     "to_text",
     "touched_buffers",
     "transform",
+    "transform_stmts",
     "upper_limit",
     "uses_var",
     "verify",

@@ -220,6 +220,20 @@ def transform(node: N, fn: Callable[[Any], Any]) -> N:
     return cast(N, visit(node))
 
 
+_LEAVES = frozenset({Store, Evaluate, Invoke, Barrier})
+
+
+def transform_stmts(stmt: Stmt, fn: Callable[[Any], Any]) -> Stmt:
+    """Rewrite statements bottom-up, without looking at their formulas."""
+
+    def visit(current: Any) -> Any:
+        if type(current) in _LEAVES:
+            return fn(current)
+        return fn(map_children(current, visit)) if isinstance(current, Stmt) else current
+
+    return cast(Stmt, visit(stmt))
+
+
 def substitute(node: N, values: Mapping[Var, Expr]) -> N:
     """Replace variables by expressions, folding constants that meet."""
     if not values:
@@ -231,20 +245,62 @@ def substitute(node: N, values: Mapping[Var, Expr]) -> N:
             return values.get(current, current)
         known = done.get(id(current))
         if known is None:
-            known = done[id(current)] = rebuild(current)
+            known = done[id(current)] = _folded(current, map_children(current, visit))
         return known
 
-    def rebuild(current: Any) -> Any:
-        mapped = map_children(current, visit)
-        if mapped is current:
-            return current
-        if type(mapped) is Binary and type(mapped.a) is Const and type(mapped.b) is Const:
-            return binary(mapped.op, mapped.a, mapped.b)
-        if type(mapped) is Compare and type(mapped.a) is Const and type(mapped.b) is Const:
-            return compare(mapped.op, mapped.a, mapped.b)
-        return mapped
-
     return cast(N, visit(node))
+
+
+class Copies:
+    """Copies of a statement with numbers in place of one variable.
+
+    What the variable does not occur in is found once, and is the same object in all copies.
+    """
+
+    def __init__(self, stmt: Stmt, var: Var) -> None:
+        self._stmt = stmt
+        self._var = var
+        self._fixed: dict[int, bool] = {}
+        self._keeps(stmt)
+
+    def _keeps(self, node: Any) -> bool:
+        """Whether a node stays as it is; notes it for all below."""
+        kind = type(node)
+        if kind is Const or kind is Var:
+            return node is not self._var
+        known = self._fixed.get(id(node))
+        if known is None:
+            below = [self._keeps(child) for child in children(node)]
+            known = self._fixed[id(node)] = all(below)
+        return known
+
+    def at(self, value: Expr) -> Stmt:
+        """The copy for one value; constants that meet are folded."""
+        fixed, var = self._fixed, self._var
+        done: dict[int, Any] = {}
+
+        def visit(current: Any) -> Any:
+            if current is var:
+                return value
+            if type(current) is Const or type(current) is Var or fixed[id(current)]:
+                return current
+            known = done.get(id(current))
+            if known is None:
+                known = done[id(current)] = _folded(current, map_children(current, visit))
+            return known
+
+        return cast(Stmt, visit(self._stmt))
+
+
+def _folded(old: Any, new: Any) -> Any:
+    """A node whose children were replaced, worked out if they have become numbers."""
+    if new is old:
+        return old
+    if type(new) is Binary and type(new.a) is Const and type(new.b) is Const:
+        return binary(new.op, new.a, new.b)
+    if type(new) is Compare and type(new.a) is Const and type(new.b) is Const:
+        return compare(new.op, new.a, new.b)
+    return new
 
 
 def replace_buffers(node: N, buffers: Mapping[Buffer, Buffer]) -> N:

@@ -17,6 +17,7 @@ from tvmlab.ir import (
     Barrier,
     Block,
     Buffer,
+    Const,
     Evaluate,
     Expr,
     For,
@@ -109,12 +110,19 @@ def touches(node: Node, buffer: Buffer) -> bool:
 def touched_buffers(node: Node) -> frozenset[Buffer]:
     """The buffers that are read or written below a node; statements remember theirs."""
     if not isinstance(node, Stmt):
-        return frozenset(_buffers_in(node))
+        found: set[Buffer] = set()
+        _note(node, found)
+        return frozenset(found)
     known = _TOUCHED.get(node)
     if known is None:
-        found = _own_buffers(node)
+        found = set()
+        if isinstance(node, Store):
+            found.add(node.buffer)
         for child in children(node):
-            found |= touched_buffers(child)
+            if isinstance(child, Stmt):
+                found |= touched_buffers(child)
+            else:
+                _note(child, found)
         known = _TOUCHED[node] = frozenset(found)
     return known
 
@@ -122,16 +130,20 @@ def touched_buffers(node: Node) -> frozenset[Buffer]:
 _TOUCHED: WeakKeyDictionary[Stmt, frozenset[Buffer]] = WeakKeyDictionary()
 
 
-def _buffers_in(node: Node) -> set[Buffer]:
-    found: set[Buffer] = set()
-    for n in walk(node):
-        found |= _own_buffers(n)
-    return found
-
-
-def _own_buffers(node: Node) -> set[Buffer]:
-    buffer = node.buffer if isinstance(node, Stride) else accessed_buffer(node)
-    return set() if buffer is None else {buffer}
+def _note(node: Node, found: set[Buffer]) -> None:
+    """Add the buffers that are touched below what is no statement."""
+    stack, seen = [node], set[int]()
+    while stack:
+        current = stack.pop()
+        kind = type(current)
+        if kind is Var or kind is Const or id(current) in seen:
+            continue
+        seen.add(id(current))
+        if isinstance(current, (Load, Stride)):
+            found.add(current.buffer)
+        elif isinstance(current, Operand):
+            found.add(current.region.buffer)
+        stack.extend(children(current))
 
 
 def loop_intervals(loops: Sequence[For], env: Bounds) -> dict[Var, Interval]:

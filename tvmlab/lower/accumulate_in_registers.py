@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from tvmlab.arith import Bounds, linear_form
 from tvmlab.ir import (
@@ -26,6 +27,7 @@ from tvmlab.ir import (
     Expr,
     For,
     If,
+    Invoke,
     Let,
     Load,
     Logic,
@@ -50,6 +52,8 @@ from tvmlab.ir import (
     with_body,
 )
 
+from .accesses import touched_buffers
+
 _MAX_KEPT = 64
 """With more values than this the machine's registers would overflow anyway."""
 
@@ -67,8 +71,7 @@ def _visit(node: Any) -> Any:
     if not isinstance(node, Stmt):
         return node
     if isinstance(node, For) and node.kind == "serial" and const_int(node.extent) not in (0, 1):
-        kept = [found for found in _candidates(node) if found.is_valid()]
-        return _rewrite(node, kept)
+        return _rewrite(node, _candidates(node))
     return map_children(node, _visit)
 
 
@@ -157,56 +160,98 @@ def _candidates(loop: For) -> list[_Accumulator]:
 
     Where threads wait for each other, others may look at what is not their own in between.
     """
-    scan = _Scan()
+    updated = updated_buffers(loop.body)
+    if not updated:
+        return []
+    scan = _Scan(updated)
     scan.visit(loop.body, frozenset((loop.var,)), True)
-    waits = any(isinstance(n, Barrier) for n in walk(loop.body))
-    return [
-        a
-        for b, a in scan.found.items()
-        if b not in scan.local and not (waits and b.scope != "local")
-    ]
+    found = [a for b, a in scan.found.items() if b not in scan.local and a.is_valid()]
+    if found and any(isinstance(n, Barrier) for n in walk(loop.body)):
+        return [a for a in found if a.buffer.scope == "local"]
+    return found
+
+
+def updated_buffers(stmt: Stmt) -> frozenset[Buffer]:
+    """The buffers in memory that are both read and written below a statement."""
+    loaded, stored = _reads_and_writes(stmt)
+    return frozenset(b for b in loaded & stored if b.scope != "register")
+
+
+def _reads_and_writes(stmt: Stmt) -> tuple[frozenset[Buffer], frozenset[Buffer]]:
+    known = _KNOWN.get(stmt)
+    if known is None:
+        loaded: set[Buffer] = set()
+        stored: set[Buffer] = set()
+        for child in children(stmt):
+            if isinstance(child, Stmt):
+                reads, writes = _reads_and_writes(child)
+                loaded |= reads
+                stored |= writes
+            else:
+                loaded |= touched_buffers(child)
+        if isinstance(stmt, Store):
+            stored.add(stmt.buffer)
+        elif isinstance(stmt, Invoke):
+            stored |= loaded
+        known = _KNOWN[stmt] = frozenset(loaded), frozenset(stored)
+    return known
+
+
+_KNOWN: WeakKeyDictionary[Stmt, tuple[frozenset[Buffer], frozenset[Buffer]]] = WeakKeyDictionary()
 
 
 class _Scan:
-    """Collects accesses in order of execution: the loads of a store come before it."""
+    """Collects accesses in order of execution: the loads of a store come before it.
 
-    def __init__(self) -> None:
+    Only some buffers matter, and no longer once they are refused.
+    """
+
+    def __init__(self, wanted: frozenset[Buffer]) -> None:
         self.found: dict[Buffer, _Accumulator] = {}
+        self._open = set(wanted)
         self.local: set[Buffer] = set()
 
     def visit(self, node: Node, variables: frozenset[Var], sure: bool) -> None:
         """Visit what is below a node; `sure` says that each round of the loop gets there."""
         if isinstance(node, (Const, Var)):
             return  # Half of all nodes.
+        if isinstance(node, Stmt) and self._open.isdisjoint(touched_buffers(node)):
+            return
         if isinstance(node, For):
             self.visit(node.extent, variables, sure)
             runs = node.kind == "serial" and (const_int(node.extent) or 0) > 0
             self.visit(node.body, variables | {node.var}, sure and runs)
             return
-        if isinstance(node, (If, Select)):
-            self.visit(node.cond, variables, sure)
-            for branch in (node.then, node.otherwise):
-                if branch is not None:
-                    self.visit(branch, variables, False)
-            return
-        if isinstance(node, Logic):
-            self.visit(node.a, variables, sure)
-            self.visit(node.b, variables, False)
+        if isinstance(node, (If, Select, Logic)):
+            first, *others = children(node)
+            self.visit(first, variables, sure)
+            for branch in others:
+                self.visit(branch, variables, False)
             return
         if isinstance(node, Let):
             self.visit(node.value, variables, sure)
             self.visit(node.body, variables | {node.var}, sure)
             return
         if isinstance(node, Operand):
-            buffer = node.region.buffer
-            self.found.setdefault(buffer, _Accumulator(buffer)).refused = True
+            self._refuse(node.region.buffer)
         if isinstance(node, Alloc):
             self.local.add(node.buffer)
+            self._refuse(node.buffer)
         for child in children(node):
             self.visit(child, variables, sure)
-        if isinstance(node, (Load, Store)) and node.buffer.scope != "register":
-            known = self.found.setdefault(node.buffer, _Accumulator(node.buffer))
-            known.note(node, variables, sure)
+        if isinstance(node, (Load, Store)) and node.buffer in self._open:
+            self._note(node, variables, sure)
+
+    def _note(self, access: Load | Store, variables: frozenset[Var], sure: bool) -> None:
+        known = self.found.setdefault(access.buffer, _Accumulator(access.buffer))
+        known.note(access, variables, sure)
+        if known.refused:
+            self._open.discard(access.buffer)
+
+    def _refuse(self, buffer: Buffer) -> None:
+        if buffer in self._open:
+            self.found.setdefault(buffer, _Accumulator(buffer)).refused = True
+            self._open.discard(buffer)
 
 
 def _rewrite(loop: For, kept: Sequence[_Accumulator]) -> Stmt:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from tvmlab.ir import IMPORT_LLVM, Annotations, Block, For, Program, transform
+from tvmlab.ir import IMPORT_LLVM, Annotations, Block, For, Program, transform_stmts
 
 _KEYS = (IMPORT_LLVM, f"pragma_{IMPORT_LLVM}")
 
@@ -30,7 +30,7 @@ def gather_imports(program: Program) -> Program:
             return replace(node, annotations=take(node.annotations))
         return node
 
-    body = transform(program.body, visit)
+    body = transform_stmts(program.body, visit)
     if body is program.body:
         return program
     rest = take(program.annotations)

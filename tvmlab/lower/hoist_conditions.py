@@ -27,7 +27,7 @@ from tvmlab.ir import (
     is_pure,
     seq,
     structural_key,
-    transform,
+    transform_stmts,
     uses_var,
     with_body,
 )
@@ -39,7 +39,7 @@ def hoist_conditions(program: Program) -> Program:
     Only conditions that read no memory and cannot fail move: they give the same value wherever
     their variables are known. A loop with the note `hoist_conditions=False` keeps its conditions.
     """
-    return with_body(program, transform(program.body, _hoist))
+    return with_body(program, transform_stmts(program.body, _hoist))
 
 
 def _hoist(node: Any) -> Any:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tvmlab.ir import Alloc, Buffer, For, Program, Stmt, shares, transform, with_body
+from tvmlab.ir import Alloc, Buffer, For, Program, Stmt, shares, transform_stmts, with_body
 
 from .kernels import map_kernels, thread_loops_on_top, wrap
 
@@ -33,7 +33,7 @@ def _kernel(root: For) -> Stmt:
             return node.body
         return node
 
-    body = transform(body, visit)
+    body = transform_stmts(body, visit)
     if not found:
         return root
     return wrap(grid, _around(group, body, found))

@@ -37,6 +37,7 @@ from tvmlab.ir import (
     shares,
     touched_buffers,
     transform,
+    transform_stmts,
     uses_var,
     walk,
     with_body,
@@ -46,7 +47,7 @@ from tvmlab.support import UserError
 
 def interleave_virtual(program: Program) -> Program:
     """Replace each virtual loop by copies of its innermost statements (as unrolled loops)."""
-    return with_body(program, transform(program.body, _visit))
+    return with_body(program, transform_stmts(program.body, _visit))
 
 
 def _visit(node: Any) -> Any:

@@ -27,7 +27,7 @@ from tvmlab.ir import (
     eq,
     placed_blocks,
     touched_buffers,
-    transform,
+    transform_stmts,
     walk,
     with_body,
 )
@@ -44,7 +44,7 @@ def once_for_virtual(program: Program) -> Program:
         more = firsts.get(node) if isinstance(node, Block) else None
         return replace(node, predicate=conjunction([node.predicate, *more])) if more else node
 
-    return with_body(program, transform(program.body, visit))
+    return with_body(program, transform_stmts(program.body, visit))
 
 
 def _firsts(placed: PlacedBlock, sharing: Sharing) -> list[Expr]:

@@ -22,7 +22,7 @@ from tvmlab.ir import (
     const,
     const_int,
     replace_buffers,
-    transform,
+    transform_stmts,
     with_body,
 )
 
@@ -35,7 +35,7 @@ def pad_rows(program: Program) -> Program:
     def visit(node: Any) -> Any:
         return _pad(node) if isinstance(node, Alloc) and len(node.buffer.shape) > 1 else node
 
-    return with_body(program, transform(program.body, visit))
+    return with_body(program, transform_stmts(program.body, visit))
 
 
 def _pad(alloc: Alloc) -> Stmt:

@@ -212,16 +212,16 @@ PIPELINE: tuple[Pass, ...] = (
         lambda p, _: auto_unroll(p),
     ),
     Pass(
+        "flatten_buffers",
+        "memory has one dimension: before loops are written out, while there is little to rewrite",
+        lambda p, _: flatten_buffers(p),
+    ),
+    _simplify("offsets have been made from indices"),
+    Pass(
         "unroll_loops",
         "unrolled loops are written out",
         lambda p, s: unroll_loops(p, s.options.max_unroll),
     ),
-    Pass(
-        "flatten_buffers",
-        "memory has one dimension",
-        lambda p, _: flatten_buffers(p),
-    ),
-    _simplify("offsets have been made from indices"),
     Pass(
         "promote_registers",
         "small buffers at known indices become values in registers",

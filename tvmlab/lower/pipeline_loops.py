@@ -40,6 +40,7 @@ from tvmlab.ir import (
     substitute,
     touched_buffers,
     transform,
+    transform_stmts,
     with_body,
 )
 
@@ -57,7 +58,7 @@ def pipeline_loops(program: Program) -> Program:
         planned = isinstance(node, For) and any(key == PIPELINE for key, _ in node.annotations)
         return _pipelined(node, env) if planned else node
 
-    return with_body(program, transform(program.body, visit))
+    return with_body(program, transform_stmts(program.body, visit))
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any
+from typing import Any, cast
 
 from tvmlab.ir import (
     Alloc,
@@ -30,7 +30,9 @@ from tvmlab.ir import (
     children,
     const,
     const_int,
+    map_children,
     transform,
+    transform_stmts,
     with_body,
 )
 
@@ -61,7 +63,7 @@ def promote_registers(program: Program, max_registers: int) -> Program:
     def visit(node: Any) -> Any:
         return _promote(node, max_registers) if isinstance(node, Alloc) else node
 
-    return with_body(program, transform(program.body, visit))
+    return with_body(program, transform_stmts(program.body, visit))
 
 
 def slot_of(index: Expr) -> Slot | None:
@@ -91,7 +93,12 @@ def _promote(alloc: Alloc, max_registers: int) -> Stmt:
         assert slot is not None
         return replace(node, buffer=registers[slot], indices=(slot.index(),))
 
-    body = transform(alloc.body, visit)
+    def within(stmt: Any) -> Any:
+        if not isinstance(stmt, Stmt):
+            return transform(stmt, visit)
+        return visit(map_children(stmt, within)) if touches(stmt, buffer) else stmt
+
+    body = cast("Stmt", within(alloc.body))
     for register in reversed(registers.values()):
         body = Alloc(register, body)
     return body

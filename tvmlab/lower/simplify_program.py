@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from tvmlab.arith import simplify_stmt
-from tvmlab.ir import Alloc, For, Program, const_int, transform, with_body
+from tvmlab.ir import Alloc, For, Program, const_int, transform_stmts, with_body
 
 from .accesses import touches
 from .size_bounds import size_bounds
@@ -18,9 +18,9 @@ from .size_bounds import size_bounds
 
 def simplify_program(program: Program) -> Program:
     """The program with shorter expressions; loops of one iteration and dead branches are gone."""
-    body = transform(program.body, _serial_if_single)
+    body = transform_stmts(program.body, _serial_if_single)
     body = simplify_stmt(body, size_bounds(program), drop_unit_loops=True)
-    return with_body(program, transform(body, _drop_unused))
+    return with_body(program, transform_stmts(body, _drop_unused))
 
 
 _KEPT = ("serial", "thread")

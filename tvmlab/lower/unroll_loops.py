@@ -13,6 +13,7 @@ from dataclasses import replace
 from tvmlab.arith import Bounds, simplify_stmt
 from tvmlab.ir import (
     Alloc,
+    Copies,
     For,
     If,
     Let,
@@ -23,7 +24,7 @@ from tvmlab.ir import (
     const_int,
     is_noop,
     seq,
-    substitute,
+    walk,
     with_body,
 )
 from tvmlab.support import UserError
@@ -95,9 +96,11 @@ class _Unroll:
                 hint=f"split {name} first and unroll only the inner loop, or raise max_unroll",
             )
         members: list[Stmt] = []
+        copies_of = Copies(body, loop.var)
+        allocates = any(isinstance(n, Alloc) for n in walk(body))
         for value in range(extent):
-            copy = substitute(body, {loop.var: const(value, loop.var.dtype)})
-            copy = simplify_stmt(copy if value == 0 else fresh_allocs(copy), env)
+            copy = copies_of.at(const(value, loop.var.dtype))
+            copy = simplify_stmt(fresh_allocs(copy) if value and allocates else copy, env)
             if not is_noop(copy):
                 members.append(copy)
         return seq(members)

@@ -48,7 +48,7 @@ from tvmlab.ir import (
     may_divide_by_zero,
     seq,
     substitute,
-    transform,
+    transform_stmts,
     uses_var,
     walk,
     with_body,
@@ -90,7 +90,7 @@ def vectorize_loops(program: Program, unit: VectorUnit, max_chunks: int) -> Prog
             note = ("scalar", str(reason))
             return replace(node, kind="serial", annotations=(*node.annotations, note))
 
-    return with_body(program, transform(program.body, visit))
+    return with_body(program, transform_stmts(program.body, visit))
 
 
 def _is_vector(node: object) -> bool:

@@ -19,8 +19,11 @@ OUTSIDE = 3
 """What a kernel returns when an index was outside its buffer; `NAME.fault` tells which."""
 
 _PURE = frozenset(
-    "add sub mul sdiv udiv srem urem and or xor shl ashr lshr fadd fsub fmul fdiv frem icmp fcmp "
-    "select zext sext trunc bitcast getelementptr insertelement shufflevector".split()
+    {
+        *("add", "sub", "mul", "sdiv", "udiv", "srem", "urem", "and", "or", "xor", "shl", "ashr"),
+        *("lshr", "fadd", "fsub", "fmul", "fdiv", "frem", "icmp", "fcmp", "select", "zext", "sext"),
+        *("trunc", "bitcast", "getelementptr", "insertelement", "shufflevector"),
+    }
 )
 """Instructions whose result depends on their operands alone: written once where one will do."""
 
