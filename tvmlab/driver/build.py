@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Literal, cast, overload
 import tvmlab.codegen as codegen
 from tvmlab.ir import For, Program, Var, verify, walk
 from tvmlab.lower import LowerOptions
-from tvmlab.runtime import Kernel, ObjectCache
+from tvmlab.runtime import ObjectCache
 from tvmlab.schedule import Schedule, TeSchedule
 from tvmlab.support import OptionError, UserError, items_of, require_option, shown
 from tvmlab.target import Target
 from tvmlab.te import Tensor, create_program
 
-from .executable import Executable, Translation
+from .executable import Executable
+from .job import Job
 from .loops import READABLE_BEFORE, Loops
-from .recall import recall, recall_key, remember
 
 if TYPE_CHECKING:
     from tvmlab.codegen import EmitOptions
@@ -151,42 +151,12 @@ def build(
     for code in _codes(link):
         program = codegen.with_code(program, code)
 
-    def translate() -> Translation:
-        lowered = lower(program, machine, options=options)
-        lowered_at = time.perf_counter()
-        text = codegen.emit_module(lowered.program, machine, emit_options)
-        seconds = {"lower": lowered_at - start, "emit": time.perf_counter() - lowered_at}
-        return Translation(lowered, text, seconds)
-
-    store = ObjectCache() if cache else None
-    key = recall_key(program, machine, options, emit_options) if cache else None
-    known = recall(store, key) if store is not None and key is not None else None
-    if known is not None:
-        codegen.require_symbols(program.name, known.symbols)
-        kernel = Kernel(known.object_bytes, known.signature)
-        stages = {"recall": time.perf_counter() - start}
-        return Executable(program, machine, kernel, translate, stages, from_cache=True)
-    made = translate()
-    stages = dict(made.seconds)
-
-    def compile_now() -> bytes:
-        compiled = codegen.compile_module(made.ir_text, machine)
-        stages.update(compiled.seconds)
-        return compiled.object_bytes
-
-    object_key = ObjectCache.key(codegen.cache_key_parts(made.ir_text, machine))
-    data, found = (
-        (compile_now(), False) if store is None else store.get_or_build(object_key, compile_now)
-    )
-    linking = time.perf_counter()
-    symbols = codegen.outside_symbols(made.lowered.program)
-    codegen.require_symbols(program.name, symbols)
-    signature = codegen.kernel_signature(made.lowered.program, like=program)
-    kernel = Kernel(data, signature)
-    if store is not None and key is not None:
-        remember(store, key, object_key, signature, symbols)
-    stages["load"] = time.perf_counter() - linking
-    return Executable(program, machine, kernel, lambda: made, stages, from_cache=found)
+    job = Job(program, machine, options, emit_options)
+    if not cache:
+        return job.built(None, None)
+    store, key = ObjectCache(), job.key()
+    known = None if key is None else job.recalled(store, key, start)
+    return known or job.built(store, key)
 
 
 def _require_cpu_loops(program: Program) -> None:

@@ -18,6 +18,12 @@ NO_MEMORY = 1
 OUTSIDE = 3
 """What a kernel returns when an index was outside its buffer; `NAME.fault` tells which."""
 
+HELPER = " #2 {"
+"""How the head of a function ends that is to be put in place where it is called."""
+UNROLL = "llvm.loop.unroll.count"
+RECURRENCE = "; a loop loads what its earlier rounds stored\n"
+"""Stands in a module where that may be so."""
+
 _PURE = frozenset(
     {
         *("add", "sub", "mul", "sdiv", "udiv", "srem", "urem", "and", "or", "xor", "shl", "ashr"),
@@ -58,6 +64,9 @@ class FunctionText:
         self.block = "start"
         self.nodes: dict[object, str] = {}
         self.effects = 0
+        # Buffers and addresses that the innermost loop around loads from and stores to.
+        self.loads: set[tuple[str, str]] = set()
+        self.stores: set[tuple[str, str]] = set()
         # Values that the current block can use, by the instruction that made them.
         self._known: dict[str, str] = {}
         self.stack_bytes = 0
@@ -99,6 +108,11 @@ class FunctionText:
         """Append an instruction that yields nothing."""
         self.effects += 1
         self._lines.append(f"  {instruction}{self.location}")
+
+    def recurs(self) -> bool:
+        """Whether a buffer is loaded from where it is not stored to in the same round."""
+        stored = {buffer for buffer, _ in self.stores}
+        return any(buffer in stored for buffer, _ in self.loads - self.stores)
 
     def reserve(self) -> int:
         """Keep a place for an instruction that is known only later, such as a loop's phi."""
@@ -196,6 +210,7 @@ class ModuleText:
         self._names: dict[str, int] = {}
         self._texts: dict[str, str] = {}
         self._shared_nodes: dict[str, str] = {}
+        self.recurs = False
         self.attributes = ""
 
     def unique(self, wish: str) -> str:
@@ -262,7 +277,7 @@ class ModuleText:
         control = (
             '!{!"llvm.loop.unroll.disable"}'
             if unroll is None
-            else f'!{{!"llvm.loop.unroll.count", i32 {unroll}}}'
+            else f'!{{!"{UNROLL}", i32 {unroll}}}'
         )
         self._metadata += [
             f"!{number} = distinct !{{!{number}, !{number + 1}, {count}}}",
@@ -272,7 +287,8 @@ class ModuleText:
         return f"!llvm.loop !{number}"
 
     def render(self) -> str:
-        parts = [self._head, *self._functions, *self._helpers.values()]
+        head = RECURRENCE + self._head if self.recurs else self._head
+        parts = [head, *self._functions, *self._helpers.values()]
         parts.append("\n".join(self._declarations.values()))
         parts += [self.attributes, "\n".join(self._metadata)]
         return "\n".join(part for part in parts if part) + "\n"

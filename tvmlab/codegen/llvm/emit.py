@@ -18,7 +18,7 @@ import tvmlab.codegen.llvm.invoke as invoke
 import tvmlab.codegen.llvm.leaves as leaves
 import tvmlab.codegen.llvm.memory as memory
 import tvmlab.codegen.llvm.scalars as scalars
-from tvmlab.ir import Binary, Buffer, Expr, Invoke, Node, Param, Program, Var, walk
+from tvmlab.ir import Binary, Buffer, Expr, Invoke, Node, Param, Program, Var
 from tvmlab.support import DType, InternalError, UnsupportedOp, deep, identifier
 from tvmlab.target import Target
 
@@ -29,7 +29,7 @@ from .line_table import LineTable
 from .link import carried
 from .options import EmitOptions
 from .ranges import UNKNOWN_EXTENT, Ranges
-from .signature import BufferUse, buffer_argument, buffer_uses, steady_buffers
+from .signature import BufferUse, buffer_argument, buffer_uses, nodes_of, steady_buffers
 from .types import llvm_type
 
 # Importing these modules filled the tables of `context`; each is named so that none is missed.
@@ -48,7 +48,7 @@ def kernel_name(program: Program) -> str:
 
     A program may be called `sin` or `memset`, but its symbol may not.
     """
-    return _symbol(program.name, walk(program.body))
+    return _symbol(program.name, nodes_of(program))
 
 
 def _symbol(wanted: str, nodes: Iterable[Node]) -> str:
@@ -69,7 +69,7 @@ def emit_module(program: Program, target: Target, options: EmitOptions | None = 
     """
     options = options or EmitOptions()
     _check(program)
-    nodes = list(walk(program.body))
+    nodes = nodes_of(program)
     name = _symbol(program.name, nodes)
     module = ModuleText(name, target.triple)
     module.unique(f"{name}.kernel")

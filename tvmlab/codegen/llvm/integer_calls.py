@@ -5,6 +5,7 @@ from __future__ import annotations
 from tvmlab.ir import Call
 from tvmlab.support import DType, UnsupportedOp
 
+from .builder import HELPER
 from .context import Context
 from .convert import widen_float
 from .types import literal, llvm_type, suffix
@@ -86,7 +87,7 @@ def _power_text(name: str, kind: str, mask: str, dtype: DType) -> str:
     zero, one, minus = (literal(n, dtype) for n in (0, 1, -1 if dtype.kind == "int" else 0))
     below = "slt" if dtype.kind == "int" else "ult"
     lines = [
-        f"define internal {kind} @{name}({kind} %x, {kind} %y) #2 {{",
+        f"define internal {kind} @{name}({kind} %x, {kind} %y){HELPER}",
         "entry:",
         # A negative exponent: the reciprocal cut off, which is the base itself for 1 and -1.
         f"  %negative = icmp {below} {kind} %y, {zero}",

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from tvmlab.ir import Binary, Buffer, Cast, Const, Expr, Program, Var, walk
+from tvmlab.ir import Binary, Buffer, Cast, Const, Expr, Program, Var
 from tvmlab.runtime import BufferParam, Dim, ScalarParam, Signature
 from tvmlab.support import Namer, UnsupportedOp
 
 from .emit import kernel_name
-from .signature import BufferUse, buffer_uses
+from .signature import BufferUse, buffer_uses, nodes_of
 
 _SIGNS = {"add": "+", "sub": "-", "mul": "*", "floordiv": "//", "floormod": "%"}
 
@@ -21,7 +21,7 @@ def kernel_signature(program: Program, like: Program | None = None) -> Signature
         The program before lowering, whose parameters still have all their dimensions. Default: the
         program itself.
     """
-    uses = buffer_uses(walk(program.body))
+    uses = buffer_uses(nodes_of(program))
     shown = program if like is None else like
     names = Namer()
     for var in (p for p in shown.params if isinstance(p, Var)):

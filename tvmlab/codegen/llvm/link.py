@@ -19,11 +19,14 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from tvmlab.ir import IMPORT_LLVM, Invoke, Program, walk
+from tvmlab.ir import IMPORT_LLVM, Invoke, Program
 from tvmlab.runtime import LoadedCode, find_symbol, load_ir
 from tvmlab.support import OptionError, UserError, llvm_binding
 
-_MARK = "; tvmlab.link "
+from .signature import nodes_of
+
+CARRIED = "; tvmlab.link "
+"""How a line begins that carries code to be linked in."""
 _BITCODE = "base64:"
 
 
@@ -86,7 +89,7 @@ def _defined(code: str) -> frozenset[str]:
 def outside_symbols(program: Program) -> tuple[str, ...]:
     """The C functions that a lowered program calls and that no code linked with it defines."""
     found: dict[str, None] = {}
-    for node in walk(program.body):
+    for node in nodes_of(program):
         callee = node.callee if isinstance(node, Invoke) else getattr(node, "op", "")
         kind, _, name = callee.partition(":")
         if kind == "symbol" and not any(name in _defined(code) for code in program.imported_code):
@@ -120,7 +123,7 @@ def _loaded(code: str, name: str) -> LoadedCode:
 def carried(codes: Sequence[str]) -> str:
     """Comments that carry code along with emitted text."""
     lines = [base64.b64encode(zlib.compress(code.encode())).decode() for code in codes]
-    return "".join(f"{_MARK}{line}\n" for line in lines)
+    return "".join(f"{CARRIED}{line}\n" for line in lines)
 
 
 def link_carried(module: Any, ir_text: str) -> None:
@@ -138,12 +141,12 @@ def link_carried(module: Any, ir_text: str) -> None:
 
 def carried_codes(ir_text: str) -> Iterator[str]:
     """The codes that a text carries."""
-    start = ir_text.find(_MARK)
+    start = ir_text.find(CARRIED)
     while start >= 0:
         end = ir_text.index("\n", start)
-        packed = base64.b64decode(ir_text[start + len(_MARK) : end])
+        packed = base64.b64decode(ir_text[start + len(CARRIED) : end])
         yield zlib.decompress(packed).decode()
-        start = ir_text.find(_MARK, end)
+        start = ir_text.find(CARRIED, end)
 
 
 def _as_text(code: str | bytes | Path) -> str:

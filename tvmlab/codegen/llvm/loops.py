@@ -23,12 +23,16 @@ def emit_loop(ctx: Context, stmt: For, begin: str, end: str) -> None:
     available = fn.available()
     fn.start(body, available)
     index, after = "%" + fn.fresh(name), "%" + fn.fresh(f"{name}.next")
+    around = fn.loads, fn.stores
+    fn.loads, fn.stores = set(), set()
     place = fn.reserve()
     ctx.vars[stmt.var] = index
-    around = ctx.streamed
-    ctx.streamed = around | _streamed(stmt)
+    outer = ctx.streamed
+    ctx.streamed = outer | _streamed(stmt)
     ctx.stmt(stmt.body)
-    ctx.streamed = around
+    ctx.streamed = outer
+    ctx.module.recurs |= fn.recurs()
+    fn.loads, fn.stores = around
     fn.fill(place, f"{index} = phi {kind} [ {begin}, %{before} ], [ {after}, %{fn.block} ]")
     fn.effect(f"{after} = add nuw nsw {kind} {index}, 1")
     more = fn.value(f"icmp slt {kind} {after}, {end}", "c")

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from tvmlab.support import DType
 
+from .builder import HELPER
 from .types import literal, llvm_type, suffix
 
 ARGUMENTS = ("%x", "%y")
@@ -271,6 +272,6 @@ class MathText:
         body = "\n".join(self._lines)
         arguments = ", ".join(f"{self.kind} {argument}" for argument in ARGUMENTS[:arity])
         return (
-            f"define internal {self.kind} @{name}({arguments}) #2 {{\n"
+            f"define internal {self.kind} @{name}({arguments}){HELPER}\n"
             f"{body}\n  ret {self.kind} {result}\n}}\n"
         )

@@ -137,6 +137,7 @@ def _load_scalar(ctx: Context, expr: Load, index: Expr) -> str:
 
 def _read(ctx: Context, buffer: Buffer, pointer: str) -> str:
     dtype = buffer.dtype
+    _note_load(ctx, buffer, pointer)
     load = f"load {memory_type(dtype)}, ptr {pointer}, align {dtype.itemsize}"
     return _from_memory(ctx, ctx.fn.value(load, steady=buffer in ctx.steady), dtype)
 
@@ -161,6 +162,7 @@ def _load_contiguous(
 ) -> str:
     pointer, kind, align = element_pointer(ctx, buffer, base), memory_type(dtype), dtype.itemsize
     if mask is None or buffer.scope == "register":
+        _note_load(ctx, buffer, pointer)
         # A register always exists as a whole, so reading it all is safe and keeps it a value.
         load = f"load {kind}, ptr {pointer}, align {align}"
         value = _from_memory(ctx, ctx.fn.value(load, steady=buffer in ctx.steady), dtype)
@@ -173,6 +175,11 @@ def _load_contiguous(
         (kind, "zeroinitializer"),
     )
     return _from_memory(ctx, value, dtype)
+
+
+def _note_load(ctx: Context, buffer: Buffer, pointer: str) -> None:
+    if buffer not in ctx.steady and buffer.scope != "register":
+        ctx.fn.loads.add((ctx.address(buffer), pointer))
 
 
 def _load_reversed(
@@ -276,6 +283,7 @@ def _store_scalar(ctx: Context, stmt: Store, index: Expr, value: str) -> None:
         fn.branch(cond, then, done)
         fn.start(then, available)
     pointer = element_pointer(ctx, stmt.buffer, index)
+    fn.stores.add((ctx.address(stmt.buffer), pointer))
     fn.effect(f"store {memory_type(dtype)} {value}, ptr {pointer}, align {dtype.itemsize}")
     if available is not None:
         fn.jump(done)
@@ -292,6 +300,7 @@ def _store_contiguous(
         value = ctx.fn.value(f"select {mask_type} {mask.value}, {kind} {value}, {kind} {old}")
         mask = None
     if mask is None:
+        ctx.fn.stores.add((ctx.address(buffer), pointer))
         size = dtype.itemsize * dtype.lanes
         if buffer.name in ctx.streamed and size in _STREAMED_SIZES:
             store_past_caches(ctx, pointer, kind, value, size, align)

@@ -4,8 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
-from tvmlab.ir import Alloc, Buffer, Load, Node, Operand, Store
+from tvmlab.ir import Alloc, Buffer, Load, Node, Operand, Program, Store, walk
+
+
+@lru_cache(maxsize=1)
+def nodes_of(program: Program) -> tuple[Node, ...]:
+    """All nodes of a program's body, in order; those of the last program are kept."""
+    return tuple(walk(program.body))
 
 
 @dataclass(slots=True)
