@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import tvmlab as tl
+from tvmlab import topi
 from tvmlab.graph import Graph, GraphBuilder, TensorType, evaluate
 from tvmlab.graph.compiler import BuildOptions, build_with_report
 from tvmlab.graph.passes import fold_constants, fold_norm, fold_pad, use_blocks
@@ -110,7 +111,7 @@ def test_layouts_after_folding() -> None:
     after = fold_constants(use_blocks(before, 16))
     assert _ops(after) == [
         "blocked_conv", "relu", "blocked_pool", "blocked_conv", "clip", "blocked_conv", "add",
-        "relu", "blocked_conv", "tanh", "blocked_conv", "relu", "mean", "reshape", "matmul",
+        "relu", "blocked_conv", "tanh", "winograd_conv", "relu", "mean", "reshape", "matmul",
     ]  # fmt: skip
     assert str(after.types[after.nodes[0].outputs[0]]) == "float32[1, 2, 8, 8, 16]"
     _equal(before, after)
@@ -167,6 +168,29 @@ def test_transposed_convolutions_are_spread(
     assert "conv_transpose" not in _ops(after)
     _equal(before, after)
     _equal(before, fold_constants(use_blocks(after, 8)))
+
+
+@pytest.mark.parametrize(
+    ("size", "kernel", "stride", "pad", "more"), [(8, 4, 2, 1, 0), (5, 4, 2, 0, 1), (4, 3, 2, 1, 1)]
+)
+def test_transposed_convolutions_by_winograd(
+    size: int, kernel: int, stride: int, pad: int, more: int
+) -> None:
+    g = GraphBuilder("net")
+    x = g.input("x", TensorType.of("float32", (1, 16, size, size)))
+    weight, bias = g.param(_noise(16, 32, kernel, kernel) / 8, "w"), g.param(_noise(32))
+    y = g.add("conv_transpose", x, weight, bias, strides=(stride,) * 2, pads=(pad,) * 4,
+              dilations=(1, 1), output_padding=(more,) * 2)  # fmt: skip
+    g.output(g.add("tanh", y))
+    before = g.graph()
+    machine = Target.of("cpu")
+    if topi.channel_block(machine) == 1:
+        pytest.skip("blocks of channels do not suit this machine")
+    after = spread(before, machine)
+    assert _ops(after)[:2] == ["spread_filters", "spread_winograd"]
+    _equal(before, after)
+    block = topi.channel_block(machine)
+    _equal(before, fold_constants(use_blocks(after, block)))
 
 
 def test_factors_are_turned_by_the_transpose_before() -> None:

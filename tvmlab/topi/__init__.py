@@ -79,6 +79,11 @@ from .transposed import (
     pack_transposed,
 )
 from .winograd import conv2d_winograd, pack_winograd, winograd_tile
+from .winograd_transposed import (
+    conv2d_transpose_winograd,
+    pack_transposed_winograd,
+    transposed_winograd_tile,
+)
 
 __all__ = [
     "Layout",
@@ -100,6 +105,7 @@ __all__ = [
     "conv2d",
     "conv2d_nchw",
     "conv2d_transpose",
+    "conv2d_transpose_winograd",
     "conv2d_winograd",
     "conv3d",
     "conv3d_transpose",
@@ -149,6 +155,7 @@ __all__ = [
     "pack_array",
     "pack_columns",
     "pack_transposed",
+    "pack_transposed_winograd",
     "pack_winograd",
     "packed_dense",
     "pad",
@@ -185,6 +192,7 @@ __all__ = [
     "tanh",
     "tile",
     "transpose",
+    "transposed_winograd_tile",
     "trunc",
     "variance",
     "where",

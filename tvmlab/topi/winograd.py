@@ -183,14 +183,14 @@ class _Winograd:
         sums = self._sums(taken)
         rows = te.compute(
             (sums.shape[2], self._count, self._tile, self._alpha, self._lanes),
-            lambda o, p, i, v, c: _choose(i, self._back(lambda u: sums[u, v, o, p, c])),
+            lambda o, p, i, v, c: choose(i, self._back(lambda u: sums[u, v, o, p, c])),
             name="inverse_rows",
         )
         attrs: dict[str, Attribute] = {
             "conv": "winograd",
             "layout": self._layout.text,
             "out_layout": self._layout.text,
-            "tile": self._tile,
+            "tile": (self._tile, self._tile),
         }
         outputs = sums.shape[2] * self._lanes
         sizes = {"N": const(self._batch), "C": outputs, "H": self._out[0], "W": self._out[1]}
@@ -204,7 +204,7 @@ class _Winograd:
                 (c.block, c.lane) if isinstance(c, Cut) else (c // self._lanes, c % self._lanes)
             )
             parts = self._back(lambda v: rows[block, p, y % tile, v, lane])
-            return _choose(x % tile, parts)
+            return choose(x % tile, parts)
 
         return te.compute(self._layout.shape(sizes), element, "conv2d", "conv2d_winograd", attrs)
 
@@ -223,12 +223,12 @@ class _Winograd:
 
         columns = te.compute(
             (blocks, self._count, self._alpha, self._alpha, self._lanes),
-            lambda b, p, i, v, c: _choose(v, self._forth(lambda j: pixel(b, p, i, j, c))),
+            lambda b, p, i, v, c: choose(v, self._forth(lambda j: pixel(b, p, i, j, c))),
             name="image_columns",
         )
         return te.compute(
             (self._alpha, self._alpha, blocks, self._count, self._lanes),
-            lambda u, v, b, p, c: _choose(u, self._forth(lambda i: columns[b, p, i, v, c])),
+            lambda u, v, b, p, c: choose(u, self._forth(lambda i: columns[b, p, i, v, c])),
             name="image_tiles",
         )
 
@@ -269,7 +269,7 @@ class _Winograd:
         ]
 
 
-def _choose(index: Expr, values: Sequence[Expr]) -> Expr:
+def choose(index: Expr, values: Sequence[Expr]) -> Expr:
     """The value of an index; loops over it are written out, so that nothing is asked."""
     chosen = values[-1]
     for k in range(len(values) - 2, -1, -1):

@@ -7,6 +7,9 @@ throughout; a transformation happens in registers, its loops written out.
 
 from __future__ import annotations
 
+from math import prod
+from typing import cast
+
 from tvmlab.ir import const_int
 from tvmlab.schedule import LoopRef, Schedule
 from tvmlab.target import Target
@@ -17,6 +20,9 @@ from .conv_plan import even_tile
 
 _MOST_TILES = 14
 """Tiles in a register tile at most."""
+
+_MOST_OF_ONE = 16
+"""The same, if a register tile has one block of channels."""
 
 
 def schedule_winograd(sch: Schedule, anchor: Anchor, machine: Target) -> None:
@@ -38,35 +44,56 @@ def _input(tensor: Tensor) -> Tensor:
 
 
 def _transform_images(sch: Schedule, images: Tensor, columns: Tensor, anchor: Anchor) -> None:
-    u, v, block, p, lanes = sch.loops(images)
+    u, v, *outer, p, lanes = sch.loops(images)
     tall, wide = sch.split(p, [None, _tiles_of_a_row(anchor)])
-    sch.reorder(block, tall, wide, u, v, lanes)
+    sch.reorder(*outer, tall, wide, u, v, lanes)
     _write_out(sch, sch.compute_at(columns, wide))
     _write_out(sch, [u, v, lanes])
-    sch.parallel(sch.fuse(block, tall))
+    sch.parallel(sch.fuse(*outer, tall))
 
 
 def _tiles_of_a_row(anchor: Anchor) -> int:
     """Tiles along the width."""
-    return -(-anchor.extent("W") // int(anchor.op.attrs["tile"]))
+    return -(-anchor.extent("W") // _tile(anchor)[1])
+
+
+def _tile(anchor: Anchor) -> tuple[int, int]:
+    """Height and width of a tile of outputs."""
+    tall, wide = cast("tuple[int, int]", anchor.op.attrs["tile"])
+    return tall, wide
 
 
 def _multiply(sch: Schedule, sums: Tensor, machine: Target) -> None:
-    assert isinstance(sums.op, ComputeOp)
-    count, lanes = (const_int(sums.shape[d]) or 1 for d in (3, 4))
-    vectors = -(-lanes // machine.lanes(sums.dtype.bits))
-    blocks = even_tile(const_int(sums.shape[2]) or 1, max(1, 2 // vectors))
-    most = max(1, (max(machine.num_registers, 8) - blocks * vectors - 1) // (blocks * vectors))
+    tile, blocks = _register_tile(sums, machine)
     write = sch.cache_write(sums, "local")
-    u, v, block, p, lane, rc, ri = sch.loops(sums)
+    *elements, block, p, lane, rc, ri = sch.loops(sums)
     outer, inner = sch.split(block, [None, blocks])
-    tiles, tile = sch.split(p, [None, even_tile(count, min(most, _MOST_TILES))])
-    sch.reorder(u, v, outer, tiles, rc, ri, tile, inner, lane)
+    tiles, taken = sch.split(p, [None, tile])
+    sch.reorder(*elements, outer, tiles, rc, ri, taken, inner, lane)
     written = sch.reverse_compute_at(write, tiles)
     init = sch.decompose_reduction(sums, rc)
-    for loops in ([tile, inner, lane], written, sch.loops(init)[4:]):
+    for loops in ([taken, inner, lane], written, sch.loops(init)[len(elements) + 2 :]):
         _write_out(sch, loops)
-    sch.parallel(sch.fuse(u, v))
+    sch.parallel(sch.fuse(*elements))
+
+
+def _register_tile(sums: Tensor, machine: Target) -> tuple[int, int]:
+    """Tiles of the image, and blocks of channels, whose sums are in registers at once."""
+    assert isinstance(sums.op, ComputeOp)
+    blocks, count, lanes = (const_int(s) or 1 for s in sums.shape[-3:])
+    vectors = -(-lanes // machine.lanes(sums.dtype.bits))
+    room = max(machine.num_registers, 8) - 1
+    several = even_tile(blocks, max(1, 2 // vectors))
+    most = max(1, (room - several * vectors) // (several * vectors))
+    tile = even_tile(count, min(most, _MOST_TILES))
+    # Filters are read as they come from memory, once, if all tiles are taken together; these stay
+    # in the first cache.
+    depth = prod(const_int(axis.extent) or 1 for axis in sums.op.reduce_axis)
+    first = next((c.size for c in machine.caches if c.level == 1), 32 << 10)
+    if tile < count <= min(_MOST_OF_ONE, room // vectors - 1):
+        image = count * depth * sums.dtype.itemsize
+        return (count, 1) if image <= first // 2 else (tile, several)
+    return tile, several
 
 
 def _transform_back(sch: Schedule, anchor: Anchor, rows: Tensor) -> None:
@@ -75,12 +102,11 @@ def _transform_back(sch: Schedule, anchor: Anchor, rows: Tensor) -> None:
         sch.compute_inline(anchor.window)
     letters = anchor.layout.letters
     at = dict(zip(letters, sch.loops(last), strict=True))
-    tile = int(anchor.op.attrs["tile"])
-    tall, y = sch.split(at["H"], [None, tile])
-    wide, x = sch.split(at["W"], [None, tile])
+    tall, y = sch.split(at["H"], [None, _tile(anchor)[0]])
+    wide, x = sch.split(at["W"], [None, _tile(anchor)[1]])
     block, lanes = at["C"], at.get("c")
     if lanes is None:
-        block, lanes = sch.split(block, [None, const_int(rows.shape[4]) or 1])
+        block, lanes = sch.split(block, [None, const_int(rows.shape[-1]) or 1])
     sch.reorder(at["N"], block, tall, wide, y, x, lanes)
     _write_out(sch, sch.compute_at(rows, wide))
     _write_out(sch, [y, x, lanes])

@@ -38,6 +38,14 @@ def _winograd_conv(site: Site, x: Tensor, u: Tensor, bias: Tensor | None = None)
     return _with_bias(topi.conv2d_winograd(x, u, site.attrs.ints("pads"), layout), bias, layout)
 
 
+@lowering("spread_winograd")
+def _spread_winograd(site: Site, x: Tensor, u: Tensor, bias: Tensor | None = None) -> Tensor:
+    strides, first, sizes = (site.attrs.ints(n) for n in ("strides", "pads", "sizes"))
+    layout = site.attrs.text("layout")
+    made = topi.conv2d_transpose_winograd(x, u, strides, first, sizes, layout)
+    return _with_bias(made, bias, layout)
+
+
 def _with_bias(made: Tensor, bias: Tensor | None, layout: str) -> Tensor:
     if bias is None:
         return made

@@ -7,6 +7,7 @@ graph is compiled, because weights are known then.
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -124,6 +125,58 @@ def _winograd(attrs: Attrs, x: Array, u: Array, bias: Array | None = None) -> Ar
 
 operator("winograd_conv", _winograd_type, _winograd, "complex", inputs=(2, 3), pads=Attr("ints"),
          layout=_TEXT)  # fmt: skip
+
+
+def _spread_filters_type(call: Call) -> TensorType:
+    inner, out, *_ = call[0].sizes
+    side, block = call.attrs.int("tile") + 1, call.attrs.int("block")
+    remainders = prod(call.attrs.ints("strides"))
+    return call[0].with_shape(
+        [side, side, remainders, -(-out // block), -(-inner // block) * block, block]
+    )  # fmt: skip
+
+
+def _spread_filters(attrs: Attrs, w: Array) -> Array:
+    return topi.pack_transposed_winograd(w, attrs.ints("strides"), attrs.int("tile"),
+                                         attrs.int("block"))  # fmt: skip
+
+
+operator("spread_filters", _spread_filters_type, _spread_filters, tile=Attr("int"),
+         block=Attr("int", 16), strides=Attr("ints"))  # fmt: skip
+
+
+def _spread_type(call: Call) -> TensorType:
+    layout, attrs = Layout.of(call.attrs.text("layout")), call.attrs
+    sizes = _sizes(call[0], layout)
+    sizes["H"], sizes["W"] = attrs.ints("sizes")
+    sizes["C"] = call[1].sizes[3] * call[1].sizes[5]
+    return call[0].with_shape(_shape(layout, sizes))
+
+
+def _spread(attrs: Attrs, x: Array, u: Array, bias: Array | None = None) -> Array:
+    """The filters that gave the transformed ones, spread directly."""
+    strides, first, sizes = (attrs.ints(n) for n in ("strides", "pads", "sizes"))
+    side, _, _, blocks, inner, block = u.shape
+    unit = np.eye(4).reshape(4, 1, 2, 2)
+    basis = topi.pack_transposed_winograd(unit, (1, 1), side - 1, 1)[:, :, 0, 0]
+    # With stride 1 filters are turned by 180 degrees, too.
+    found = np.linalg.pinv(basis.reshape(-1, 4)) @ u.astype(np.float64).reshape(side * side, -1)
+    taps = found.reshape(2, 2, *strides, blocks, inner, block).transpose(5, 4, 6, 0, 2, 1, 3)
+    filters = taps.reshape(inner, blocks * block, *(2 * s for s in strides)).astype(x.dtype)
+    image = topi.pack_array(x, attrs.text("layout"), "NCHW")
+    plain = Attrs({"strides": strides, "dilations": (1, 1), "pads": (0,) * 4,
+                   "output_padding": (0, 0), "groups": 1})  # fmt: skip
+    whole = np.asarray(OPERATORS["conv_transpose"].evaluate(plain, image, filters))
+    around = [(0, max(0, f + n - h)) for f, n, h in zip(first, sizes, whole.shape[2:], strict=True)]
+    whole = np.pad(whole, [(0, 0), (0, 0), *around])
+    made = whole[:, :, first[0] : first[0] + sizes[0], first[1] : first[1] + sizes[1]]
+    made = made if bias is None else made + bias[:, None, None]
+    return topi.pack_array(np.ascontiguousarray(made), "NCHW", attrs.text("layout"))
+
+
+# A transposed convolution; `pads` are outputs cut off in front, `sizes` those that are left.
+operator("spread_winograd", _spread_type, _spread, "complex", inputs=(2, 3), strides=Attr("ints"),
+         pads=Attr("ints"), sizes=Attr("ints"), layout=Attr("text", "NCHW"))  # fmt: skip
 
 
 def _pool_type(call: Call) -> TensorType:

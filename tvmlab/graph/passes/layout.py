@@ -35,6 +35,8 @@ _UNARY = frozenset({
 })  # fmt: skip
 _BINARY = frozenset({"add", "subtract", "multiply", "maximum", "minimum"})
 
+_ANCHORS = frozenset({"conv", "spread_winograd"})
+
 
 def use_blocks(graph: Graph, block: int) -> Graph:
     """The graph with images in blocks of channels where that pays off.
@@ -44,7 +46,7 @@ def use_blocks(graph: Graph, block: int) -> Graph:
     block
         Channels in a block.
     """
-    if block < 2 or not any(n.op == "conv" for n in graph.nodes):
+    if block < 2 or not any(n.op in _ANCHORS for n in graph.nodes):
         return graph
     return _Layouts(graph, block).run()
 
@@ -141,6 +143,16 @@ def _conv(state: _Layouts, node: Node) -> bool:
                            layout=site.layout, kernel_layout=site.kernel_layout,
                            out_layout=state.layout)  # fmt: skip
     state.blocked[output] = result
+    return True
+
+
+def _spread(state: _Layouts, node: Node) -> bool:
+    """Only images in blocks are spread by Winograd's algorithm."""
+    output = node.outputs[0]
+    inputs = (state.get_blocked(node.inputs[0]), *node.inputs[1:])
+    attrs = {**node.attrs, "layout": state.layout}
+    state.blocked[output] = state.made.emit("spread_winograd", inputs, attrs=attrs,
+                                            node=f"{output}.{state.layout}")  # fmt: skip
     return True
 
 
@@ -269,6 +281,7 @@ def _reshape(state: _Layouts, node: Node) -> bool:
 
 _RULES: dict[str, _Rule] = {
     "conv": _conv,
+    "spread_winograd": _spread,
     "max_pool": _pool,
     "avg_pool": _pool,
     "interleave": _interleave,

@@ -15,6 +15,9 @@ _LEAST_CHANNELS = 32
 _LEAST_TILES = 12
 """So few tiles of an image do not fill registers."""
 
+_LEAST_GAIN = 1.5
+"""Products of a direct sum for each one that is left: with fewer, transformations cost more."""
+
 
 @dataclass(frozen=True, slots=True)
 class ConvSite:
@@ -69,5 +72,8 @@ def _winograd_tile(graph: Graph, node: Node, block: int) -> int:
     if inner % block or outputs % block:
         return 0
     *_, height, width = graph.types[node.outputs[0]].sizes
-    tiles = -(-height // 4) * -(-width // 4)
-    return 4 if tiles >= _LEAST_TILES else 0
+    for tile in (4, 2):
+        tiles = -(-height // tile) * -(-width // tile)
+        if tiles >= _LEAST_TILES and 9 * height * width >= _LEAST_GAIN * (tile + 2) ** 2 * tiles:
+            return tile
+    return 0

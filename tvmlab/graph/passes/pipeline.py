@@ -48,7 +48,7 @@ def passes(target: Target) -> list[tuple[str, Pass]]:
         ("share_equal", share_equal),
         ("fold_pad", fold_pad),
         ("fold_norm", fold_norm),
-        ("spread", spread),
+        ("spread", lambda graph: spread(graph, target)),
         ("use_blocks", lambda graph: use_blocks(graph, block)),
         ("turn_factors", turn_factors),
         ("pack_dense", lambda graph: pack_dense(graph, target)),

@@ -2,7 +2,8 @@
 
 Of a single pixel, one is a matrix product. Else, outputs at places of the same remainder modulo the
 stride meet the same filter elements: an ordinary convolution computes all remainders as so many
-more channels, and these are put side by side. No product with an inserted zero is computed.
+more channels, and these are put side by side. No product with an inserted zero is computed. Where
+each output meets two filter elements along each dimension, Winograd's algorithm may need fewer.
 """
 
 from __future__ import annotations
@@ -13,12 +14,19 @@ import tvmlab.topi as topi
 from tvmlab.graph.ir import Array, Graph, Node
 from tvmlab.graph.operators import attributes
 from tvmlab.support import FLOAT32
+from tvmlab.target import Target
 
 from .edit import GraphEdit
 
 
-def spread(graph: Graph) -> Graph:
-    """The graph with transposed convolutions of images by known filters rewritten."""
+def spread(graph: Graph, machine: Target | None = None) -> Graph:
+    """The graph with transposed convolutions of images by known filters rewritten.
+
+    Parameters
+    ----------
+    machine
+        Decides where Winograd's algorithm is used; nowhere without one.
+    """
     if not any(_is_known(graph, node) for node in graph.nodes):
         return graph
     made = GraphEdit(graph)
@@ -27,6 +35,8 @@ def spread(graph: Graph) -> Graph:
             made.keep(node)
         elif _is_pixel(graph, node):
             _as_product(made, node)
+        elif tile := _winograd_tile(graph, node, machine):
+            _as_winograd(made, node, tile)
         else:
             _as_convolution(made, node)
     return made.done()
@@ -62,6 +72,26 @@ def _as_product(made: GraphEdit, node: Node) -> None:
         product = made.emit("add", (product, made.param(bias.repeat(window), f"{output}.bias")),
                             node=output)  # fmt: skip
     made.emit("reshape", (product,), output, node.name, shape=made.types[output].sizes)
+
+
+def _winograd_tile(graph: Graph, node: Node, machine: Target | None) -> int:
+    attrs, weight = attributes(node), graph.types[node.inputs[1]].sizes
+    strides = attrs.ints("strides")
+    two = all(s < k <= 2 * s for k, s in zip(weight[2:], strides, strict=True))
+    if machine is None or not two:
+        return 0
+    size = graph.types[node.outputs[0]].sizes[2:]
+    return topi.transposed_winograd_tile(size, (weight[0], weight[1]), strides, machine)
+
+
+def _as_winograd(made: GraphEdit, node: Node, tile: int) -> None:
+    attrs, (output,) = attributes(node), node.outputs
+    strides = attrs.ints("strides")
+    filters = made.emit("spread_filters", (node.inputs[1],), node=f"{node.inputs[1]}.winograd",
+                        tile=tile, strides=strides)  # fmt: skip
+    made.emit("spread_winograd", (node.inputs[0], filters, *node.inputs[2:]), output, node.name,
+              strides=strides, pads=attrs.ints("pads")[:2],
+              sizes=made.types[output].sizes[2:])  # fmt: skip
 
 
 def _as_convolution(made: GraphEdit, node: Node) -> None:
