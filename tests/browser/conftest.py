@@ -10,13 +10,15 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from helpers.lab import EXTENSION, REPOSITORY, Lab, run_lab
 from playwright.sync_api import Browser, Page, sync_playwright
 
+EXPLORER = REPOSITORY / "tvmlab" / "static" / "explorer.js"
 ARTIFACTS = REPOSITORY / "tests" / ".artifacts"
 FLAGS = [
     "--no-sandbox",
@@ -58,15 +60,33 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
 
 @pytest.fixture
 def page(browser: Browser, lab: Lab, request: pytest.FixtureRequest) -> Iterator[Page]:
+    """A page of JupyterLab, whose kernels end with the test."""
+    with _new_page(browser, request, set_theme) as page:
+        yield page
+    lab.stop_kernels()
+
+
+@pytest.fixture
+def bare_page(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Page]:
+    """A page of no JupyterLab, for views alone; it is there at once."""
+    if not EXPLORER.is_file():
+        _missing("the front end is not built (npm run build in extensions/)")
+    with _new_page(browser, request, set_bare_theme) as page:
+        yield page
+
+
+@contextmanager
+def _new_page(
+    browser: Browser, request: pytest.FixtureRequest, theme: Callable[[Page, str], None]
+) -> Iterator[Page]:
     context = browser.new_context(viewport={"width": 1440, "height": 1080})
     page = context.new_page()
     page.set_default_timeout(20_000)
     yield page
     passed = request.node.stash.get(PASSED, False)
     if not passed or os.environ.get("TVMLAB_SCREENSHOTS") == "1":
-        _take_pictures(page, ARTIFACTS, re.sub(r"\W+", "-", request.node.name))
+        _take_pictures(page, ARTIFACTS, re.sub(r"\W+", "-", request.node.name), theme)
     context.close()
-    lab.stop_kernels()
 
 
 @pytest.hookimpl(hookwrapper=True)
@@ -78,11 +98,18 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
         item.stash[PASSED] = report.passed
 
 
-def _take_pictures(page: Page, folder: Path, name: str) -> None:
+def _take_pictures(
+    page: Page, folder: Path, name: str, set_theme: Callable[[Page, str], None]
+) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for theme in ("light", "dark"):
         set_theme(page, theme)
         page.screenshot(path=folder / f"{name}-{theme}.png")
+
+
+def set_bare_theme(page: Page, theme: str) -> None:
+    """Choose light or dark where the page follows the system."""
+    page.emulate_media(color_scheme="dark" if theme == "dark" else "light")
 
 
 def set_theme(page: Page, theme: str) -> None:

@@ -8,8 +8,9 @@ import type {
   Value
 } from '@tvmlab/schema';
 
-import { SessionClient, type Request } from './client';
 import { Answers } from './answers';
+import { newsOf } from './announcer';
+import { SessionClient, type Request } from './client';
 import type { IViewModel } from './model';
 import { Mover } from './mover';
 import { questionsOf } from './questions';
@@ -127,10 +128,7 @@ export class Controller {
   }
 
   async fix(token: string): Promise<void> {
-    const reply = await this._do({ type: 'fix', token });
-    if (reply.ok) {
-      this._announce('The fix is done.');
-    }
+    await this._do({ type: 'fix', token });
   }
 
   /** The session as a file. */
@@ -168,8 +166,7 @@ export class Controller {
   }
 
   showTab(tab: Tab): void {
-    this._set({ tab });
-    this._ask();
+    this.set({ tab });
   }
 
   private async _apply(action: Action, params: Params): Promise<void> {
@@ -180,7 +177,6 @@ export class Controller {
     const reply = await this._client.request({ type: 'apply', row, action: action.id, params });
     if (reply.ok) {
       this._set({ draft: null, refusal: null });
-      this._announce(`${action.title} done.`);
     } else if (reply.data !== null && 'verdict' in reply.data) {
       this._refuse(action.title, reply.data.verdict);
     } else {
@@ -250,7 +246,9 @@ export class Controller {
   }
 
   /** Change what only this view knows. */
-  set(change: Partial<Pick<Own, 'insight' | 'compared' | 'pointed' | 'caches' | 'choices'>>): void {
+  set(
+    change: Partial<Pick<Own, 'tab' | 'insight' | 'compared' | 'pointed' | 'caches' | 'choices'>>
+  ): void {
     this._set(change);
     this._ask();
   }
@@ -266,6 +264,10 @@ export class Controller {
     const before = this._before;
     const after = this._client.state;
     this._before = after;
+    const news = before && after && newsOf(before, after);
+    if (news !== null) {
+      this._announce(news);
+    }
     if (after !== null && after.rows !== before?.rows) {
       const selected =
         before === null ? (after.rows[0]?.id ?? null) : heirOf(before, after, this._own.selected);

@@ -3,6 +3,8 @@ import type { Mover } from './mover';
 
 /** How far the pointer goes before a press is a drag, in pixels. */
 const SLACK = 4;
+/** How near to the edge of the nest the pointer scrolls it, in pixels. */
+const EDGE = 24;
 
 /**
  * Moving lines with the pointer: press, see where the line may go, let go.
@@ -50,7 +52,11 @@ export class Drag {
       this._tree.append(this._ghost);
     }
     const box = this._tree.getBoundingClientRect();
-    this._ghost.style.transform = `translate(${event.clientX - box.left + 14}px, ${event.clientY - box.top + 8}px)`;
+    this._ghost.style.transform = `translate(${event.clientX - box.left + 14}px, ${event.clientY - box.top + this._tree.scrollTop + 8}px)`;
+    // A long nest comes along when the pointer nears its edge.
+    const beyond =
+      Math.min(0, event.clientY - box.top - EDGE) || Math.max(0, event.clientY - box.bottom + EDGE);
+    this._tree.scrollTop += beyond / 2;
     this._over(event.clientX, event.clientY);
   }
 

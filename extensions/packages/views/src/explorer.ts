@@ -1,5 +1,6 @@
 import type { Point } from '@tvmlab/schema';
 
+import { Announcer } from './announcer';
 import { choose, forget } from './choices';
 import type { Request } from './client';
 import { Controller } from './controller';
@@ -7,15 +8,15 @@ import { closestData, h } from './dom';
 import { Doing } from './doing';
 import { Drag } from './drag';
 import { fieldClicked, fieldEdited } from './fields';
+import { FocusKeeper } from './focus';
 import { handleKey } from './keys';
 import type { IViewModel } from './model';
 import { type IExplorer, mountNotice } from './notice';
 import { Banner } from './parts/banner';
-import { Code, TABS } from './parts/code';
+import { Code } from './parts/code';
 import { Header } from './parts/header';
 import { Help } from './parts/help';
 import { History } from './parts/history';
-import { INSIGHTS } from './insights';
 import { Insights } from './parts/insights';
 import { Nest } from './parts/nest';
 import { Palette } from './parts/palette';
@@ -23,6 +24,7 @@ import { Side } from './parts/side';
 import { Status } from './parts/status';
 import { Scatter } from './plot/scatter';
 import { addStyles } from './style/styles';
+import { tabKey } from './tabKeys';
 import type { IViewState, Tab } from './viewState';
 
 /** Show the session behind a model in an element. */
@@ -47,15 +49,20 @@ class Explorer implements IExplorer {
       this._insights.element,
       this._status.element
     );
-    this._root.append(this._frame, this._help.element, this._palette.element, this._live);
+    this._root.append(
+      this._frame,
+      this._help.element,
+      this._palette.element,
+      this._announcer.element
+    );
     element.append(this._root);
     this._controller = new Controller(
       model,
-      () => this._draw(),
-      text => (this._live.textContent = text)
+      () => this._keeper.around(() => this._draw()),
+      text => this._announcer.say(text)
     );
     this._doing = new Doing(this._controller, this._root, {
-      say: text => (this._live.textContent = text),
+      say: text => this._announcer.say(text),
       focus: () => this.focus(),
       name: () => this._history.focusName()
     });
@@ -70,7 +77,7 @@ class Explorer implements IExplorer {
   }
 
   focus(): void {
-    this._nest.tree.focus();
+    this._nest.tree.focus({ preventScroll: true });
   }
 
   private _draw(): void {
@@ -115,7 +122,7 @@ class Explorer implements IExplorer {
         form: () => this._side.form.focus()
       })
     );
-    root.addEventListener('keydown', event => this._tabKey(event), true);
+    root.addEventListener('keydown', event => tabKey(event, this._controller, root), true);
     root.addEventListener('change', event => choose(this._controller, event.target));
     this._code.element.addEventListener('pointerover', event => {
       const line = closestData(event.target, 'line');
@@ -224,31 +231,10 @@ class Explorer implements IExplorer {
     }
   }
 
-  /** Left and right move between tabs, as in any tab list. */
-  private _tabKey(event: KeyboardEvent): void {
-    const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
-    const tab = closestData(event.target, 'tab');
-    const insight = closestData(event.target, 'insight');
-    if (step === undefined || (tab === null && insight === null)) {
-      return;
-    }
-    const names = tab === null ? INSIGHTS.map(({ id }) => id) : TABS.map(([name]) => name);
-    const at = names.indexOf((tab ?? insight)?.value ?? '');
-    const next = names[(at + step + names.length) % names.length] ?? '';
-    if (tab === null) {
-      this._controller.set({ insight: next });
-    } else {
-      this._controller.showTab(next as Tab);
-    }
-    const kind = tab === null ? 'insight' : 'tab';
-    this._root.querySelector<HTMLElement>(`[data-${kind}="${next}"]`)?.focus();
-    event.preventDefault();
-    event.stopPropagation();
-  }
-
   private readonly _root = h('div', { class: 'tvmlab tvmlab-explorer' });
   private readonly _frame = h('div', { class: 'tvmlab-frame' });
-  private readonly _live = h('div', { class: 'tvmlab-hidden', 'aria-live': 'polite' });
+  private readonly _announcer = new Announcer();
+  private readonly _keeper = new FocusKeeper(this._root, () => this.focus());
   private readonly _header = new Header();
   private readonly _banner = new Banner();
   private readonly _nest = new Nest();

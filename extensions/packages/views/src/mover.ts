@@ -78,9 +78,7 @@ export class Mover {
     }
     const { row } = moving;
     const reply = await this._host.request({ type: 'move', row, to: slot.row, place: slot.place });
-    if (reply.ok) {
-      this._host.announce(`${moving.name} was moved.`);
-    } else {
+    if (!reply.ok) {
       this._host.refuse(`move ${moving.name}`, refusedFor(reply.error ?? ''));
     }
   }

@@ -43,6 +43,7 @@ export class VirtualLines {
     const { scrollTop, clientHeight } = this.element;
     if (top < scrollTop || top + this._height > scrollTop + clientHeight) {
       this.element.scrollTop = Math.max(0, top - clientHeight / 3);
+      this._show(); // the event of the scrolling comes later
     }
   }
 

@@ -115,7 +115,7 @@ function chart({ compute, memory, points }: Roofline): HTMLElement {
       'operations for each byte from memory'
     ),
     ...compute.map(({ label, rate }, index) => flat(label, rate, index, { x, y })),
-    ...memory.map(roof => slope(roof, peak, [x0, y0], { x, y })),
+    ...memory.map((roof, index) => slope(roof, index, peak, [x0, y0], { x, y })),
     points.length > 1 && s('polyline', { class: 'tvmlab-trail', points: trail.join(' ') }),
     ...points.map(({ node, label, intensity, gflops, current }) =>
       s(
@@ -150,15 +150,18 @@ function flat(label: string, rate: number, index: number, { y }: IScales): SVGEl
   );
 }
 
+/** A bandwidth; the words of neighbours stand at different places along their lines. */
 function slope(
   { label, rate }: Ceiling,
+  index: number,
   peak: number,
   [x0, y0]: readonly [number, number],
   { x, y }: IScales
 ): SVGElement {
   const start = Math.max(x0, y0 / rate);
   const end = peak / rate;
-  const middle = Math.sqrt(start * Math.max(end, start));
+  const at = index % 2 === 0 ? 0.7 : 0.3;
+  const middle = start ** (1 - at) * Math.max(end, start) ** at;
   return s(
     'g',
     { class: 'tvmlab-roof' },

@@ -103,6 +103,9 @@ export class Code extends Part<IViewState> {
     this._lines.forEach((line, index) => this._light(line, index));
     const hits = this._selected === null ? [] : this._hits(this._selected);
     const height = 100 / Math.max(1, this._texts.length);
+    // A listing that is seen as a whole needs no map of itself.
+    const { scrollHeight, clientHeight } = this._listing;
+    this._ruler.toggleAttribute('hidden', scrollHeight <= clientHeight);
     this._ruler.replaceChildren(
       ...hits
         .slice(0, MOST_MARKS)

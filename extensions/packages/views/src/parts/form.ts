@@ -57,7 +57,7 @@ export class Form extends Part<IViewState> {
 
   /** Show the values where they are shown as pressed, and in fields nobody types in. */
   private _follow(draft: IDraft): void {
-    const focused = this.element.ownerDocument.activeElement;
+    const focused = (this.element.getRootNode() as Document | ShadowRoot).activeElement;
     for (const param of draft.action.params) {
       const value = draft.params[param.name] ?? null;
       const last = Array.isArray(value) ? value[value.length - 1] : value;

@@ -18,7 +18,6 @@ export class Header extends Part<IViewState> {
     const dead = connection.state === 'gone';
     const { status } = measurement;
     const measuring = status === 'queued' || status === 'running' || Boolean(job);
-    const kept = focusedCommand(this.element);
     this.element.replaceChildren(
       h('b', {}, workload.name),
       h(
@@ -52,9 +51,6 @@ export class Header extends Part<IViewState> {
           : button('measure', '▶ Measure', 'M', dead, 'tvmlab-pri')
       )
     );
-    if (kept !== null) {
-      this.element.querySelector<HTMLElement>(`[data-command="${kept}"]`)?.focus();
-    }
   }
 }
 
@@ -75,12 +71,6 @@ function share(dead: boolean): HTMLElement {
       item('page', 'Save as a page', dead)
     )
   );
-}
-
-/** The command of the button that has the focus, to give it back after a redraw. */
-function focusedCommand(element: HTMLElement): string | null {
-  const focused = element.ownerDocument.activeElement;
-  return focused && element.contains(focused) ? focused.getAttribute('data-command') : null;
 }
 
 function button(

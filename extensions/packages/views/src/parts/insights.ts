@@ -40,11 +40,9 @@ export class Insights extends Part<IViewState> {
       button.setAttribute('tabindex', on ? '0' : '-1');
     }
     this._panel.setAttribute('aria-labelledby', `${this._id}-${insight.id}`);
-    const focused = focusedField(this._panel);
     this._panel.replaceChildren(
       ...(insight.id === 'model' ? [this._model] : insight.draw(view, view.answers.get(insight.id)))
     );
-    this._panel.querySelector<HTMLElement>(focused ?? ':not(*)')?.focus();
   }
 
   private readonly _id = uniqueId('insights');
@@ -59,11 +57,4 @@ export class Insights extends Part<IViewState> {
 
 export function insightOf({ insight }: IViewState): IInsight {
   return INSIGHTS.find(({ id }) => id === insight) ?? (INSIGHTS[0] as IInsight);
-}
-
-/** A selector of the field that has the focus, to give it back after a redraw. */
-function focusedField(panel: HTMLElement): string | null {
-  const active = panel.ownerDocument.activeElement;
-  const name = active && panel.contains(active) ? active.getAttribute('data-set') : null;
-  return name === null ? null : `[data-set="${name}"]`;
 }

@@ -60,11 +60,13 @@ export class Scatter {
     this._y = scaleFromZero(top, BOTTOM, TOP);
     this._caption.replaceChildren(
       h('span', {}, `Predicted against measured · ${points.length}`),
-      h(
-        'span',
-        { title: "Spearman's rank correlation of the two" },
-        `rank ρ = ${correlation === null ? '–' : correlation.toFixed(2)}`
-      )
+      correlation === null
+        ? ''
+        : h(
+            'span',
+            { title: "Spearman's rank correlation of the two" },
+            `rank ρ = ${correlation.toFixed(2)}`
+          )
     );
     const described =
       points.length === 0 ? 'No point yet.' : `${points.length} points, in ${unit}.`;
