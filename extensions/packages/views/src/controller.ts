@@ -16,6 +16,7 @@ import { Mover } from './mover';
 import { questionsOf } from './questions';
 import { closing, foldingOf, lineBelow } from './walking';
 import {
+  type Chosen,
   heirOf,
   type IViewState,
   checkedOf,
@@ -246,9 +247,7 @@ export class Controller {
   }
 
   /** Change what only this view knows. */
-  set(
-    change: Partial<Pick<Own, 'tab' | 'insight' | 'compared' | 'pointed' | 'caches' | 'choices'>>
-  ): void {
+  set(change: Chosen): void {
     this._set(change);
     this._ask();
   }

@@ -60,6 +60,11 @@ export interface IViewState {
 /** What only the view knows. */
 export type Own = Omit<IViewState, 'session' | 'connection'>;
 
+/** What is chosen to be looked at, which nobody else needs to know. */
+export type Chosen = Partial<
+  Pick<Own, 'tab' | 'insight' | 'compared' | 'pointed' | 'caches' | 'choices'>
+>;
+
 /** A view that nobody has touched yet. */
 export const START: Own = {
   selected: null,
