@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .exercises import exercise
     from .graph import compiler
     from .tune import best
-    from .widgets import explore
+    from .widgets import explore, watch
 
 __all__ = [
     "Executable",
@@ -40,6 +40,7 @@ __all__ = [
     "lower",
     "register_function",
     "te",
+    "watch",
 ]
 
 
@@ -63,6 +64,10 @@ def __getattr__(name: str) -> Any:
         from .widgets import explore
 
         return explore
+    if name == "watch":
+        from .widgets import watch
+
+        return watch
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

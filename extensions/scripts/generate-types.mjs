@@ -6,7 +6,8 @@ import { compile } from 'json-schema-to-typescript';
 
 const PROTOCOLS = [
   ['protocol.schema.json', 'generated.ts', 'Protocol'],
-  ['graph.schema.json', 'graph/generated.ts', 'GraphProtocol']
+  ['graph.schema.json', 'graph/generated.ts', 'GraphProtocol'],
+  ['search.schema.json', 'search/generated.ts', 'SearchProtocol']
 ];
 
 async function generate(schemaPath, name, file) {

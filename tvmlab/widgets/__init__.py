@@ -5,6 +5,7 @@ from .entry import explore
 from .registry import find_session, open_session, sessions
 from .session import Session
 from .session_file import load_session, read_session, save_session, session_text
+from .watching import watch
 
 __all__ = [
     "Session",
@@ -17,4 +18,5 @@ __all__ = [
     "save_session",
     "session_text",
     "sessions",
+    "watch",
 ]

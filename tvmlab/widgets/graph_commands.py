@@ -6,38 +6,19 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
 from typing import Any
 
-from tvmlab.support import TvmlabError, UserError
+from tvmlab.support import UserError
 
-from .asking import Fields, fields_of
+from .asking import Fields
 from .graph_session import GraphSession
-from .telling import told
-
-_log = logging.getLogger(__name__)
+from .replying import replied
 
 
 def answer_graph(session: GraphSession, command: object) -> dict[str, Any]:
     """Carry out one command; never raises, whatever the command is."""
-    fields = fields_of(command)
-    number = fields.get("id")
-    data, error = None, None
-    try:
-        data = _handler(fields)(session, fields)
-    except TvmlabError as failed:
-        error = told(failed)
-    except Exception as failed:  # a bug must cost one command, not the session
-        _log.exception("command %s of graph %s failed", fields.get("type"), session.id)
-        error = f"this did not work, by a fault of tvmlab: {type(failed).__name__}: {failed}"
-    return {
-        "type": "reply",
-        "re": number if isinstance(number, int) else -1,
-        "ok": error is None,
-        "data": data,
-        "error": error,
-    }
+    return replied(command, lambda f: _handler(f)(session, f), f"graph {session.id}")
 
 
 def _text(fields: Fields, name: str) -> str:

@@ -1,12 +1,7 @@
-"""The notebook widget of a compiled graph; beside `widget`, the one place that imports anywidget.
-
-Messages to and from the session of a kernel's schedule, once one is opened, travel through it in an
-envelope: `{"type": "inner", "session": id, "message": ...}`.
-"""
+"""The notebook widget of a compiled graph; with `widget`, one of those that import anywidget."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import anywidget
@@ -14,12 +9,10 @@ import traitlets
 
 from tvmlab.inspect.graph_html import graph_html
 
-from .asking import fields_of
 from .bundles import bundle_text
-from .commands import answer
 from .graph_commands import answer_graph
 from .graph_session import GraphSession
-from .registry import find_session
+from .inner import InnerSessions
 from .session import Message
 
 
@@ -32,13 +25,14 @@ class GraphWidget(anywidget.AnyWidget):
     def __init__(self, session: GraphSession) -> None:
         self.session = session
         anywidget.AnyWidget.__init__(self, graph=session.state, _esm=bundle_text("explorer.js"))
-        self._stops: dict[str, Callable[[], None]] = {"": session.subscribe(self._changed)}
+        self._inner = InnerSessions(self._tell)
+        self._stop = session.subscribe(self._changed)
         self.on_msg(self._received)  # pyright: ignore[reportUnknownMemberType]
 
     def close(self) -> None:
         """Take the widget off its sessions; they live on."""
-        for stop in self._stops.values():
-            stop()
+        self._stop()
+        self._inner.close()
         super().close()
 
     def _repr_mimebundle_(self, **options: Any) -> tuple[dict[str, Any], dict[str, Any]] | None:
@@ -54,25 +48,8 @@ class GraphWidget(anywidget.AnyWidget):
         self.graph = state
 
     def _received(self, _widget: object, command: object, _buffers: Any) -> None:
-        fields = fields_of(command)
-        if fields.get("type") == "inner":
-            self._inner(str(fields.get("session")), fields.get("message"))
-        else:
+        if not self._inner.take(command):
             self._tell(answer_graph(self.session, command))
-
-    def _inner(self, name: str, command: object) -> None:
-        """Carry out a command for the session of a kernel, and follow what happens to it."""
-        session = find_session(name)
-        with session.lock:
-            if name not in self._stops:
-                self._stops[name] = session.subscribe(lambda m: self._wrap(name, m))
-            reply = answer(session, command)
-            if fields_of(command).get("type") == "state":
-                self._wrap(name, {"type": "state", "state": session.state})
-            self._wrap(name, reply)
-
-    def _wrap(self, name: str, message: Message) -> None:
-        self._tell({"type": "inner", "session": name, "message": message})
 
     def _tell(self, message: Message) -> None:
         self.send(message)  # pyright: ignore[reportUnknownMemberType]

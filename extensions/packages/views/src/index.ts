@@ -3,4 +3,5 @@ export type { Change, Connection, IViewModel } from './model';
 export { type IExplorer, mountNotice } from './notice';
 export { mountExplorer } from './explorer';
 export { mountGraph } from './graph/graph';
+export { mountSearch } from './search/search';
 export { type IRecording, isRecording, RecordedModel } from './recorded';

@@ -3,6 +3,7 @@ import graph from './graph.css';
 import insights from './insights.css';
 import layout from './layout.css';
 import nest from './nest.css';
+import search from './search.css';
 import side from './side.css';
 import tokens from './tokens.css';
 
@@ -13,7 +14,7 @@ export function addStyles(page: Document): void {
   if (page.getElementById(STYLE_ID) === null) {
     const style = page.createElement('style');
     style.id = STYLE_ID;
-    style.textContent = [tokens, layout, nest, side, below, insights, graph].join('\n');
+    style.textContent = [tokens, layout, nest, side, below, insights, graph, search].join('\n');
     page.head.append(style);
   }
 }

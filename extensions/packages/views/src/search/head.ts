@@ -1,0 +1,91 @@
+import type { SearchState } from '@tvmlab/schema';
+
+import { h } from '../dom';
+import { digits, time } from '../format';
+
+const STATUS: Record<SearchState['status'], string> = {
+  ready: 'ready',
+  running: '● searching',
+  paused: '❚❚ paused',
+  stopping: 'stopping…',
+  done: '✓ done',
+  failed: '✗ failed'
+};
+/** How many more trials the button measures after the end. */
+const MORE = 100;
+
+/** What is searched, how far it is, and the buttons. */
+export class SearchHead {
+  show(state: SearchState): void {
+    const { status, measured, wanted, refused, rate, eta, drift } = state;
+    this._name.textContent = state.title;
+    const facts = [
+      state.best_seconds === null ? null : `best ${time(state.best_seconds)}`,
+      rate === null ? null : `${digits(rate)} trials/s`,
+      eta === null ? null : `${duration(eta)} left`,
+      refused > 0 ? `${refused} refused` : null,
+      drift !== null && Math.abs(drift) > 0.1
+        ? `machine ${Math.round(Math.abs(drift) * 100)} % ${drift > 0 ? 'slower' : 'faster'} now`
+        : null
+    ];
+    this._pills.replaceChildren(
+      h('span', { class: 'tvmlab-pill', 'data-status': status }, STATUS[status]),
+      ...facts.filter(fact => fact !== null).map(fact => h('span', { class: 'tvmlab-pill' }, fact))
+    );
+    this._bar.value = measured;
+    this._bar.max = Math.max(1, wanted);
+    this._count.textContent = `${measured} of ${wanted}`;
+    this._buttons.replaceChildren(...buttons(status));
+  }
+
+  private readonly _name = h('span', { class: 'tvmlab-mono' });
+  private readonly _pills = h('div', { class: 'tvmlab-pills' });
+  private readonly _bar = h('progress', { class: 'tvmlab-progress', 'aria-label': 'Trials' });
+  private readonly _count = h('span', { class: 'tvmlab-dim' });
+  private readonly _buttons = h('div', { class: 'tvmlab-tools' });
+  readonly element = h(
+    'div',
+    { class: 'tvmlab-head' },
+    h('b', {}, 'Search ', this._name),
+    this._pills,
+    h('span', { class: 'tvmlab-grow' }),
+    this._bar,
+    this._count,
+    this._buttons
+  );
+}
+
+function buttons(status: SearchState['status']): HTMLElement[] {
+  if (status === 'running') {
+    return [button('pause', 'Pause'), button('stop', 'Stop')];
+  }
+  if (status === 'paused') {
+    return [button('resume', 'Resume', true), button('stop', 'Stop')];
+  }
+  if (status === 'stopping') {
+    return [];
+  }
+  return [button('start', status === 'ready' ? 'Start' : `${MORE} more`, true)];
+}
+
+function button(command: string, text: string, main = false): HTMLElement {
+  return h(
+    'button',
+    {
+      type: 'button',
+      class: main ? 'tvmlab-btn tvmlab-pri' : 'tvmlab-btn',
+      'data-do': command,
+      'data-more': text === 'Start' ? 0 : MORE
+    },
+    text
+  );
+}
+
+/** A waiting time as people say it. */
+export function duration(seconds: number): string {
+  if (seconds < 90) {
+    return `${Math.ceil(seconds)} s`;
+  }
+  const minutes = Math.round(seconds / 60);
+  return minutes < 90 ? `${minutes} min` : `${(minutes / 60).toFixed(1)} h`;
+}
