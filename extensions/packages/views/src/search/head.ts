@@ -35,9 +35,13 @@ export class SearchHead {
     this._bar.value = measured;
     this._bar.max = Math.max(1, wanted);
     this._count.textContent = `${measured} of ${wanted}`;
-    this._buttons.replaceChildren(...buttons(status));
+    if (status !== this._status) {
+      this._status = status;
+      this._buttons.replaceChildren(...buttons(status));
+    }
   }
 
+  private _status: SearchState['status'] | null = null;
   private readonly _name = h('span', { class: 'tvmlab-mono' });
   private readonly _pills = h('div', { class: 'tvmlab-pills' });
   private readonly _bar = h('progress', { class: 'tvmlab-progress', 'aria-label': 'Trials' });

@@ -27,11 +27,19 @@ class SearchView implements IExplorer {
       this._draw()
     );
     this._root.addEventListener('click', event => this._click(event.target));
+    // What is drawn anew under a pressed button would not be clicked.
+    this._root.addEventListener('pointerdown', () => (this._pressed = true));
+    for (const name of ['pointerup', 'pointercancel'] as const) {
+      document.addEventListener(name, this._released);
+    }
     element.append(this._root);
     this._draw();
   }
 
   dispose(): void {
+    for (const name of ['pointerup', 'pointercancel'] as const) {
+      document.removeEventListener(name, this._released);
+    }
     this._explorer?.dispose();
     this._client.dispose();
     this._root.remove();
@@ -48,7 +56,7 @@ class SearchView implements IExplorer {
     if (state === null) {
       return;
     }
-    if (state.revision !== this._revision) {
+    if (state.revision !== this._revision && !this._pressed) {
       this._revision = state.revision;
       const held = this._root.contains(document.activeElement) ? focusedButton() : null;
       this._head.show(state);
@@ -115,6 +123,14 @@ class SearchView implements IExplorer {
   private readonly _model: IViewModel;
   private readonly _client: Requests<SearchState, SearchCommand, SearchReply>;
   private _revision = -1;
+  private _pressed = false;
+  private readonly _released = (): void => {
+    if (this._pressed) {
+      this._pressed = false;
+      // After the click, which comes behind this.
+      setTimeout(() => this._draw());
+    }
+  };
   private _explorer: IExplorer | null = null;
   private readonly _toOpen = (trial: number): void => void this._open(trial);
   private readonly _head = new SearchHead();
