@@ -24,6 +24,7 @@ from .importer import from_onnx
 from .proto import tensor_array
 from .registry import NeedsValue
 from .support import check_support
+from .text_model import TextModel, as_texts, has_text
 
 _LARGEST_KNOWN = 4096
 """Elements of an input that may be taken as known: shapes and lists of indices are short."""
@@ -45,7 +46,10 @@ class Prepared(BackendRep):
         del kwargs
         fields = fields_of(inputs)
         given = dict(zip(self._inputs, inputs, strict=False)) if fields is None else fields
-        arrays: dict[str, Array] = {str(name): _array(a) for name, a in given.items()}
+        return self.run_arrays({str(name): _array(a) for name, a in given.items()})
+
+    def run_arrays(self, arrays: Mapping[str, Array]) -> tuple[Array, ...]:
+        """The outputs for arrays by name."""
         module = self._module(arrays)
         wanted = [s.name for s in module.plan.inputs]
         module.run(**{name: arrays[name] for name in wanted})
@@ -114,6 +118,31 @@ def _sources(graph: onnx.GraphProto, value: str) -> set[str]:
     return found or inputs
 
 
+class PreparedText(BackendRep):
+    """A model with text: its part without text is compiled when it is run."""
+
+    def __init__(self, model: onnx.ModelProto, options: BuildOptions) -> None:
+        self._names = [i.name for i in model.graph.input]
+        self._parts: dict[bytes, Prepared] = {}
+        self._options = options
+        self._model = TextModel(model, self._numbers)
+
+    def _numbers(self, part: onnx.ModelProto, given: Mapping[str, Array]) -> Sequence[Array]:
+        key = part.SerializeToString()
+        if key not in self._parts:
+            self._parts[key] = Prepared(part, self._options)
+        return self._parts[key].run_arrays(given)
+
+    def run(self, inputs: Any, **kwargs: Any) -> Any:
+        """The outputs for a list of arrays, or a mapping of names to arrays."""
+        del kwargs
+        fields = fields_of(inputs)
+        given = dict(zip(self._names, inputs, strict=False)) if fields is None else fields
+        arrays = {str(n): _array(a) for n, a in given.items()}
+        arrays = {n: as_texts(a) if a.dtype.kind in "OSU" else a for n, a in arrays.items()}
+        return tuple(self._model.run(arrays).values())
+
+
 class TvmlabBackend(Backend):
     """What `onnx.backend.test.BackendTest` asks for."""
 
@@ -131,6 +160,8 @@ class TvmlabBackend(Backend):
         del kwargs
         if not cls.supports_device(device):
             raise GraphError(f"there is no device {device!r}", hint="models run on the CPU")
+        if has_text(model.graph):
+            return PreparedText(model, cls.options)
         return Prepared(model, cls.options)
 
     @classmethod

@@ -7,7 +7,7 @@ there, and places of external data against the folder that the model lies in.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +48,9 @@ def element_type(number: int, what: str) -> DType:
         names = {v: k for k, v in TensorProto.DataType.items()}
         raise GraphError(
             f"{what} is of the element type {names.get(number, number)}, which is not supported",
-            hint=f"supported are {', '.join(ELEMENT_TYPES.values())}",
+            hint="text runs on the host: tvmlab.graph.onnx.backend.TvmlabBackend.prepare(model)"
+            if number == TensorProto.STRING
+            else f"supported are {', '.join(ELEMENT_TYPES.values())}",
         )
     return DType.of(name)
 
@@ -263,6 +265,28 @@ def _bind_attributes(node: NodeProto, given: dict[str, Any], defaults: dict[str,
     copies = [onnx.AttributeProto.FromString(a.SerializeToString()) for a in kept]
     del node.attribute[:]
     node.attribute.extend(copies)
+
+
+def numeric_part(
+    model: ModelProto, nodes: Sequence[NodeProto], given: Mapping[str, Array],
+    outputs: Sequence[str],
+) -> ModelProto:  # fmt: skip
+    """A model of some nodes of another, for arrays that are given and values that are wanted."""
+    declared = {i.name: i for i in model.graph.input}
+    inputs = [
+        declared.get(name)
+        or onnx.helper.make_tensor_value_info(
+            name, onnx.helper.np_dtype_to_tensor_dtype(array.dtype), array.shape
+        )
+        for name, array in given.items()
+    ]
+    made = [onnx.ValueInfoProto(name=name) for name in outputs]
+    kept = [t for t in model.graph.initializer if t.data_type != TensorProto.STRING]
+    graph = onnx.helper.make_graph(list(nodes), model.graph.name, inputs, made, kept)
+    part = ModelProto()
+    part.CopyFrom(model)
+    part.graph.CopyFrom(graph)
+    return part
 
 
 def value_shape(type_proto: Any, what: str) -> tuple[DType, list[Any]]:
