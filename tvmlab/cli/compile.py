@@ -5,14 +5,16 @@ from __future__ import annotations
 import argparse
 import time
 from pathlib import Path
+from typing import Any
 
 from tvmlab.graph import BuildOptions, export
 from tvmlab.graph.compiler import build_with_report
 from tvmlab.graph.kernels import FindSchedule
+from tvmlab.graph.pins import read_pins
 from tvmlab.support import OptionError
 from tvmlab.tune import default_log_path, lookup
 
-from .models import add_build_options, show_progress, sizes_of
+from .models import add_build_options, quantized_model, show_progress, sizes_of
 from .parser import Parser
 from .terminal import print_json
 
@@ -32,6 +34,11 @@ def fill(parser: Parser) -> None:
     parser.add_argument("--no-fuse", action="store_true", help="one kernel for each node")
     parser.add_argument("--tuned", nargs="?", const="", metavar="LOG",
                         help="take schedules from a tuning log (default: this user's)")  # fmt: skip
+    parser.add_argument("--pinned", metavar="FILE",
+                        help="take the schedules that were pinned in the graph view")  # fmt: skip
+    parser.add_argument("--int8", metavar="DATA.npz",
+                        help="compute convolutions and products in bytes, with ranges measured on "
+                        "these samples: an array for each input, samples first")  # fmt: skip
     parser.add_argument("--json", action="store_true", help="print as JSON")
 
 
@@ -39,13 +46,17 @@ def run(arguments: argparse.Namespace) -> int:
     """Compile and write."""
     start = time.perf_counter()
     options = BuildOptions(fuse=not arguments.no_fuse, cache=not arguments.no_cache)
+    sizes = sizes_of(arguments.size)
+    model: Any = Path(arguments.model)
+    if arguments.int8:
+        model = quantized_model(model, arguments.int8, sizes, arguments.target)
     built, report = build_with_report(
-        Path(arguments.model),
+        model,
         arguments.target,
-        sizes=sizes_of(arguments.size),
+        sizes=sizes,
         options=options,
         progress=show_progress,
-        schedules=_schedules(arguments.tuned),
+        schedules=_schedules(arguments.tuned, arguments.pinned),
     )
     written = export(built, arguments.output)
     facts = {
@@ -71,10 +82,19 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _schedules(log: str | None) -> FindSchedule | None:
-    """What looks schedules up: None if none are asked for; an empty text is the user's log."""
-    if log is None:
-        return None
+def _schedules(log: str | None, pinned: str | None) -> FindSchedule | None:
+    """What looks schedules up: None if none are asked for; pinned ones come first."""
+    found = None if log is None else _logged(log)
+    if pinned is None:
+        return found
+    pins = read_pins(pinned)
+    if found is None:
+        return pins.find
+    return lambda program, target: pins.find(program, target) or found(program, target)
+
+
+def _logged(log: str) -> FindSchedule:
+    """Schedules from a tuning log; an empty text is the user's log."""
     path = Path(log) if log else default_log_path()
     if not path.is_file():
         raise OptionError(f"there is no tuning log {path}",

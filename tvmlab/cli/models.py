@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
+import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from tvmlab.graph import BuildOptions, build
+from tvmlab.graph import BuildOptions, Graph, build, quantize
 from tvmlab.runtime import GraphModule, Plan, TensorSpec, create, load
 from tvmlab.support import OptionError
 
@@ -66,6 +67,28 @@ def module_of(arguments: Any) -> GraphModule:
     module = create(built.graph, built.lib)
     module.bind_params(built.params)
     return module
+
+
+def quantized_model(path: Path, samples: str, sizes: Mapping[str, int], target: str) -> Graph:
+    """The graph of a model in bytes, with ranges from the samples of a file.
+
+    Raises
+    ------
+    OptionError
+        If the file holds no arrays.
+    """
+    # Here, because the package onnx is needed for models alone.
+    from tvmlab.graph.onnx import from_onnx
+
+    try:
+        with np.load(samples, allow_pickle=False) as data:
+            arrays = {str(name): data[name] for name in data.files}
+    except (OSError, ValueError, AttributeError, zipfile.BadZipFile) as error:
+        raise OptionError(
+            f"the samples {samples} cannot be read: {error}",
+            hint="write them by np.savez(path, input=array), with the model's names for inputs",
+        ) from None
+    return quantize(from_onnx(path, sizes=sizes), arrays, target)
 
 
 def show_progress(done: int, total: int, name: str) -> None:

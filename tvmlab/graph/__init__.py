@@ -12,6 +12,7 @@ from .evaluate import evaluate
 from .export import export
 from .ir import Graph, Node
 from .operators import OPERATORS
+from .quantize import quantize
 from .text import parse, to_text
 from .types import GraphError, TensorType
 
@@ -35,5 +36,6 @@ __all__ = [
     "export",
     "first_difference",
     "parse",
+    "quantize",
     "to_text",
 ]

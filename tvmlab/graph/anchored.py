@@ -7,8 +7,15 @@ from collections.abc import Sequence
 from tvmlab.schedule import Schedule
 from tvmlab.target import Target
 from tvmlab.te import Tensor, operations_of
-from tvmlab.topi import schedule_conv, schedule_packed_dense
+from tvmlab.topi import (
+    schedule_conv,
+    schedule_packed_dense,
+    schedule_packed_dot,
+    schedule_patches,
+)
 from tvmlab.topi.packed_dense import TAG as PACKED_DENSE
+from tvmlab.topi.packed_dot import TAG as PACKED_DOT
+from tvmlab.topi.patches import TAG as PATCHES
 
 
 def schedule_anchored(
@@ -20,4 +27,8 @@ def schedule_anchored(
         return schedule_conv(list(outputs), target, args=list(args), name=name)
     if any(op.tag == PACKED_DENSE for op in operations):
         return schedule_packed_dense(list(outputs), target, args=list(args), name=name)
+    if len(outputs) == 1 and outputs[0].op.tag == PACKED_DOT:
+        return schedule_packed_dot(outputs[0], target, args=list(args), name=name)
+    if len(outputs) == 1 and outputs[0].op.tag == PATCHES:
+        return schedule_patches(outputs[0], target, args=list(args), name=name)
     return None

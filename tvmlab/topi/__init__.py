@@ -67,6 +67,8 @@ from .layout import Layout, channel_block, layout_transform, pack_array
 from .matmul import batch_matmul, matmul, schedule_matmul
 from .norms import group_norm, instance_norm, layer_norm, mean, rms_norm, variance
 from .packed_dense import pack_columns, packed_dense, panel_width, schedule_packed_dense
+from .packed_dot import dot_panel, pack_dot, packed_dot, schedule_packed_dot
+from .patches import patches, schedule_patches
 from .pooling import global_pool, pool2d
 from .reduction import max, min, prod, sum
 from .resize import resize
@@ -114,6 +116,7 @@ __all__ = [
     "dense",
     "depthwise_conv2d",
     "divide",
+    "dot_panel",
     "equal",
     "erf",
     "exp",
@@ -154,12 +157,15 @@ __all__ = [
     "one_hot",
     "pack_array",
     "pack_columns",
+    "pack_dot",
     "pack_transposed",
     "pack_transposed_winograd",
     "pack_winograd",
     "packed_dense",
+    "packed_dot",
     "pad",
     "panel_width",
+    "patches",
     "pool2d",
     "power",
     "prod",
@@ -176,6 +182,8 @@ __all__ = [
     "schedule_dot_matmul",
     "schedule_matmul",
     "schedule_packed_dense",
+    "schedule_packed_dot",
+    "schedule_patches",
     "sigmoid",
     "sin",
     "softmax",

@@ -4,7 +4,18 @@
 [float32[2, n]]
 """
 
-from . import blocked, elementwise, gather, matmul, normalize, products, reduce, shape, window
+from . import (
+    blocked,
+    elementwise,
+    gather,
+    matmul,
+    normalize,
+    products,
+    quantized,
+    reduce,
+    shape,
+    window,
+)
 from .elementwise import broadcast_shapes
 from .normalize import lrn_window
 from .products import einsum_letters, einsum_sizes
@@ -27,7 +38,8 @@ from .shape import slice_bounds
 from .window import transposed_sizes, window_places
 
 # Importing these modules filled the table; each is named so that none is missed.
-FAMILIES = (blocked, elementwise, gather, matmul, normalize, products, reduce, shape, window)
+FAMILIES = (blocked, elementwise, gather, matmul, normalize, products, quantized, reduce, shape,
+            window)  # fmt: skip
 
 __all__ = [
     "FAMILIES",

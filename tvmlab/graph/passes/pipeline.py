@@ -57,6 +57,15 @@ def passes(target: Target) -> list[tuple[str, Pass]]:
     ]
 
 
+def optimize_before_layout(graph: Graph, target: Target) -> Graph:
+    """A graph after the passes that keep its layouts: what `quantize` begins with."""
+    for name, run in passes(target):
+        if name == "spread":
+            break
+        graph = run(graph)
+    return graph
+
+
 def optimize(graph: Graph, target: Target) -> tuple[Graph, list[PassRecord]]:
     """A graph that computes the same faster, and what each pass did."""
     records: list[PassRecord] = []
