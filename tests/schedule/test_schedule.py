@@ -179,3 +179,14 @@ def test_methods_carry_the_primitives_documentation() -> None:
         text = getattr(Schedule, name).__doc__
         assert "Before::" in text
         assert "After" in text
+
+
+def test_tensors_of_one_name_are_told_apart() -> None:
+    a = te.placeholder((8,), name="A")
+    first = te.compute((8,), lambda i: a[i] + 1.0, name="add")
+    second = te.compute((8,), lambda i: first[i] * 2.0, name="add")
+    third = te.compute((8,), lambda i: second[i] - 3.0, name="add")
+    sch = Schedule(third)
+    assert [sch.block(t).name for t in (first, second, third)] == ["add", "add_1", "add_2"]
+    sch.compute_inline(second)
+    assert [b.name for b in sch.blocks()] == ["add", "add_2"]

@@ -176,6 +176,20 @@ def test_producers_element_by_element_are_inlined() -> None:
     assert "relu" not in [b.name for b in sch.blocks()]
 
 
+@pytest.mark.parametrize("padding", [0, 1])
+def test_operators_of_one_name_behind(padding: int) -> None:
+    x, w = random((1, 2, 6, 6), 0), random((3, 2, 3, 3), 1)
+    want = convolution(x, w, (1, 1), (1, 1), [(padding, padding)] * 2)
+    others = [random(want.shape, n) for n in (2, 3)]
+    a, f = te.placeholder(x.shape, name="A"), te.placeholder(w.shape, name="W")
+    r, t = (te.placeholder(want.shape, name=n) for n in "RT")
+    made = topi.add(topi.relu(topi.add(topi.relu(topi.conv2d(a, f, padding=padding)), r)), t)
+    got = np.empty(want.shape, np.float32)
+    tl.build(topi.schedule_conv(made, args=[a, f, r, t, made]))(x, w, *others, got)
+    wanted = np.maximum(np.maximum(want, 0) + others[0], 0) + others[1]
+    np.testing.assert_allclose(got, wanted, rtol=1e-4, atol=1e-4)
+
+
 def test_two_outputs_keep_the_convolution() -> None:
     x, w = random((1, 2, 6, 6), 0), random((3, 2, 3, 3), 1)
     a, f = te.placeholder(x.shape, name="A"), te.placeholder(w.shape, name="W")

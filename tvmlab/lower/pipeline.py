@@ -26,6 +26,7 @@ from .check_indices import check_indices
 from .compact_buffers import compact_buffers
 from .dissolve_blocks import dissolve_blocks
 from .flatten_buffers import flatten_buffers
+from .free_lanes import free_lanes
 from .gather_imports import gather_imports
 from .hoist_conditions import hoist_conditions
 from .hoist_shared import hoist_shared
@@ -231,6 +232,11 @@ PIPELINE: tuple[Pass, ...] = (
         "accumulate_in_registers",
         "what a loop updates in every round should not go through memory each time",
         lambda p, s: accumulate_in_registers(p) if s.options.promote else p,
+    ),
+    Pass(
+        "free_lanes",
+        "lanes of a register that no statement looks at need not keep their values",
+        lambda p, s: free_lanes(p) if s.options.promote else p,
     ),
     Pass(
         "share_storage",

@@ -6,11 +6,13 @@ its loop or block, and becomes valid again when such a step is undone.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
 from tvmlab.ir import BlockSymbol, For, Program, Var, const_int, to_text
 from tvmlab.support import ScheduleError
+from tvmlab.te import Tensor
 
 from .history import History
 from .index import index_of
@@ -23,6 +25,8 @@ class Owner(Protocol):
 
     @property
     def program(self) -> Program: ...
+    @property
+    def tensor_names(self) -> Mapping[Tensor, tuple[str, str]]: ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ import numpy as np
 from tvmlab.arith import IndexMap, index_map
 from tvmlab.ir import BlockSymbol, Buffer, Expr, For, Var, const_int, touched_buffers
 from tvmlab.support import ScheduleError, UserError, items_of, shown
+from tvmlab.te import Tensor
 
 from .index import index_of
 from .refs import BlockRef, LoopRef, Owner
@@ -158,6 +159,8 @@ def resolve_block(schedule: Owner, value: Any, what: str) -> BlockSymbol:
         if value.schedule is not schedule:
             raise ScheduleError(f"{what}: block {value.name} belongs to another schedule")
         value = value.symbol
+    if isinstance(value, Tensor):
+        value = schedule.tensor_names.get(value, (value.name, ""))[0]
     if isinstance(value, Buffer):
         value = value.name
     if isinstance(value, str):
@@ -183,6 +186,8 @@ def resolve_buffer(schedule: Owner, value: Any, what: str) -> Buffer:
     buffers = schedule.program.buffers
     if isinstance(value, (BlockRef, BlockSymbol)):
         value = _written_by(schedule, resolve_block(schedule, value, what), what)
+    if isinstance(value, Tensor):
+        value = schedule.tensor_names.get(value, ("", value.name))[1]
     name = value.name if isinstance(value, Buffer) else value
     for buffer in buffers:
         if buffer is value or (isinstance(name, str) and buffer.name == name):

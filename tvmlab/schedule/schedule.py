@@ -8,12 +8,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from tvmlab.ir import Block, Buffer, For, Program, Scope, Var, to_lines, to_text
 from tvmlab.support import ScheduleError, fields_of, is_among, items_of, shown, user_span
-from tvmlab.te import Tensor, TensorIntrin, create_program
+from tvmlab.te import Tensor, TensorIntrin, create_program, tensor_names
 
 from .actions import Action, block_actions, loop_actions
 from .history import History
@@ -58,6 +58,8 @@ class Schedule(MemorySteps):
         else:
             program = create_program(source, args=args, name=name)
         self.history = History(program)
+        self._made_of = None if isinstance(source, Program) else source
+        self._tensor_names: Mapping[Tensor, tuple[str, str]] | None = None
         self._listeners: list[Callable[[], None]] = []
 
     # ---------------------------------------------------------------- looking
@@ -71,6 +73,13 @@ class Schedule(MemorySteps):
     def trace(self) -> Trace:
         """The steps from the unscheduled program to the current one."""
         return self.history.trace()
+
+    @property
+    def tensor_names(self) -> Mapping[Tensor, tuple[str, str]]:
+        """The names of blocks and buffers of the tensors that the schedule was made for."""
+        if self._tensor_names is None:
+            self._tensor_names = {} if self._made_of is None else tensor_names(self._made_of)
+        return self._tensor_names
 
     def blocks(self) -> list[BlockRef]:
         """The blocks, in program order."""

@@ -126,6 +126,7 @@ from .order import (
 )
 from .program import (
     create_program,
+    tensor_names,
 )
 from .reduction import (
     Reduce,
@@ -287,6 +288,7 @@ __all__ = [
     "tan",
     "tanh",
     "tensor_intrin",
+    "tensor_names",
     "thread_axis",
     "topological_order",
     "trunc",

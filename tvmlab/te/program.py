@@ -52,6 +52,20 @@ def create_program(
     )
 
 
+def tensor_names(outputs: Tensor | Sequence[Tensor]) -> dict[Tensor, tuple[str, str]]:
+    """What each tensor is called in the program of the outputs: its block, and its buffer.
+
+    Operations of one kind have one name, which the program makes different.
+    """
+    roots = _roots(outputs)
+    plan = _Plan(operations_of(roots), roots)
+    return {
+        tensor: (plan.names[tensor.op], buffer.name)
+        for tensor, buffer in plan.buffers.items()
+        if tensor.op in plan.names
+    }
+
+
 class _Plan:
     """Which buffer each tensor lives in, and which operations get a statement of their own."""
 

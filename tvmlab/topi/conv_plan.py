@@ -21,6 +21,9 @@ _SPILL_COST = 0.05
 _MOST_IDLE = 1.2
 """Threads may wait for others so much that sharing channels only takes this much longer."""
 
+_VECTORS_OF_PIXELS = 4
+"""Vectors of pixels that a filter is multiplied with: it is spread over lanes once for all."""
+
 _LEAST_PIXELS = 4
 """With fewer pixels, sums of more channels are needed, or each waits for the one before."""
 
@@ -56,13 +59,21 @@ def plan_conv(anchor: Anchor, machine: Target) -> ConvPlan:
     """The sizes for a convolution or pooling on a machine."""
     if anchor.layout.letters[-1] in "cC":
         return _plan_by_channel(anchor, machine)
+    return _plan_by_pixel(anchor, machine)
+
+
+def _plan_by_pixel(anchor: Anchor, machine: Target) -> ConvPlan:
+    """Vectors hold pixels of a row; a filter meets so many of them, from several rows if short."""
     width = machine.lanes(anchor.window.dtype.bits)
-    vectors = min(4, -(-anchor.extent(anchor.layout.letters[-1]) // width))
-    most = _tile_room(machine, vectors)
-    single = anchor.kind != "full"
-    channels = 1 if single else _tile_of_group(anchor, _group_channels(anchor), most)
-    rows, rows_first = _parts(anchor, machine, channels)
-    return ConvPlan(vectors * width, channels, 1, 1, rows, rows_first)
+    vectors = min(_VECTORS_OF_PIXELS, -(-anchor.extent(anchor.layout.letters[-1]) // width))
+    if anchor.kind != "full":
+        rows, rows_first = _parts(anchor, machine, 1)
+        return ConvPlan(vectors * width, 1, 1, 1, rows, rows_first)
+    tall = even_tile(_height(anchor), _VECTORS_OF_PIXELS // vectors)
+    room = _tile_room(machine, vectors * tall)
+    channels = _tile_of_group(anchor, _group_channels(anchor), room)
+    rows, rows_first = _parts(anchor, machine, channels, tall)
+    return ConvPlan(vectors * width, channels, 1, tall, rows, rows_first)
 
 
 def _plan_by_channel(anchor: Anchor, machine: Target) -> ConvPlan:
@@ -127,8 +138,8 @@ def _height(anchor: Anchor) -> int:
     return anchor.extent(spatial[0]) if len(spatial) > 1 else 1
 
 
-def _parts(anchor: Anchor, machine: Target, channels: int) -> tuple[int, bool]:
-    """Rows of a part, and whether threads share rows rather than channels."""
+def _parts(anchor: Anchor, machine: Target, channels: int, tall: int = 1) -> tuple[int, bool]:
+    """Rows of a part, in whole tiles, and whether threads share rows rather than channels."""
     height, letters = _height(anchor), anchor.layout.letters
     images = anchor.extent("N") if "N" in letters else 1
     if anchor.kind != "full":
@@ -153,6 +164,7 @@ def _parts(anchor: Anchor, machine: Target, channels: int) -> tuple[int, bool]:
         beyond = image * rows / height / (second / 4) - 1
         return idle * filters * (1 + _SPILL_COST * max(0.0, beyond))
 
-    sizes = sorted({-(-height // count) for count in range(1, height + 1)}, reverse=True)
+    tiles = -(-height // tall)
+    sizes = sorted({tall * -(-tiles // count) for count in range(1, tiles + 1)}, reverse=True)
     best = min(sizes, key=lambda rows: cost(rows, True))
-    return (height, False) if cost(height, False) <= cost(best, True) else (best, True)
+    return (sizes[0], False) if cost(height, False) <= cost(best, True) else (best, True)
