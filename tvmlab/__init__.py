@@ -15,7 +15,7 @@ from . import te
 from .driver import Executable, build, lower
 from .ir import kernel
 from .runtime import load_library, register_function
-from .schedule import RefusedError, Schedule, Verdict
+from .schedule import RefusedError, Schedule, Verdict, composite
 from .support import TvmlabError, UserError, version
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ __all__ = [
     "best",
     "build",
     "compiler",
+    "composite",
     "exercise",
     "explore",
     "kernel",

@@ -11,7 +11,8 @@ from playwright.sync_api import Browser, expect
 
 import tvmlab as tl
 from tvmlab import te, topi
-from tvmlab.schedule import Schedule
+from tvmlab.schedule import Schedule, forget_composite
+from tvmlab.schedule.refs import LoopRef
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -109,3 +110,73 @@ def test_the_memory_view_tells_each_access(opened: Opened) -> None:
     expect(panel.get_by_role("row", name=re.compile("^L1"))).to_be_visible()
     panel.get_by_label("Caches").select_option("machine")
     expect(panel).to_contain_text("caches of this machine, each")
+
+
+def test_other_sizes_are_tried_without_touching_the_schedule(opened: Opened) -> None:
+    schedule = matmul(64)
+    schedule.split(schedule.loops("C")[0], [None, 12])
+    host = opened(schedule)
+    panel = host.insight("What if")
+    size = panel.get_by_role("spinbutton", name=re.compile("^Size i"))
+    size.fill("60")
+    size.press("Tab")
+    expect(panel).to_contain_text("The one step works at these sizes")
+    expect(panel.get_by_role("row", name=re.compile("loops with a remark"))).to_contain_text("none")
+    expect(panel.get_by_role("group", name="What changes in the nest")).to_contain_text("range(5)")
+    assert len(schedule.trace) == 1
+    panel.get_by_role("button", name="The sizes as they are").click()
+    expect(panel).to_contain_text("Change a size")
+
+
+def test_another_machine_stands_beside_this_one(opened: Opened) -> None:
+    schedule = matmul(64)
+    schedule.vectorize(schedule.loops("C")[1])
+    panel = opened(schedule).insight("Machines")
+    expect(panel.get_by_role("row", name=re.compile("^vectors"))).to_contain_text("AVX2")
+    panel.get_by_label("Other machine").select_option("RISC-V board")
+    expect(panel.get_by_role("listitem").first).to_contain_text("there are no vectors")
+
+
+def test_the_model_learns_and_says_why(opened: Opened) -> None:
+    host = opened(matmul(32))
+    panel = host.insight("Learning")
+    expect(panel).to_contain_text("so far there are 0")
+    panel.get_by_role("button", name="Measure more").click()
+    expect(panel.get_by_role("button", name="Measure more")).to_be_visible()
+    host.session.wait(60)
+    expect(panel.get_by_role("slider")).to_be_visible(timeout=60_000)
+    slider = panel.get_by_role("slider", name="Size of the training set")
+    slider.press("Home")
+    expect(slider).to_have_attribute("aria-valuetext", re.compile("^Trained on 8"))
+    panel = host.insight("Why")
+    parts = panel.get_by_role("table", name="Parts of the prediction")
+    expect(parts.get_by_role("row", name=re.compile("all other features"))).to_be_visible()
+
+
+def test_a_step_of_ones_own_is_in_the_menu(opened: Opened) -> None:
+    @tl.composite("tile for vectors", key="w")
+    def tile_for_vectors(sch: Schedule, loop: LoopRef, width: int = 8) -> None:
+        sch.vectorize(sch.split(loop, [None, width])[1])
+
+    try:
+        schedule = matmul(32)
+        explorer = opened(schedule).explorer
+        explorer.select("j")
+        explorer.root.get_by_role("button", name=re.compile("tile for vectors")).click()
+        explorer.root.get_by_role("button", name="Apply", exact=True).click()
+        expect(explorer.line("j_inner")).to_contain_text("vectorize(8)")
+        assert [step.primitive for step in schedule.trace.steps] == ["split", "vectorize"]
+    finally:
+        forget_composite("tile_for_vectors")
+
+
+def test_costs_are_shown_by_the_chosen_measure(opened: Opened) -> None:
+    host = opened(matmul(64))
+    root = host.explorer.root
+    first = root.get_by_role("treeitem").last.locator(".tvmlab-pc")
+    root.get_by_label("Cost to show").select_option("data moved, own")
+    expect(first).to_have_text(re.compile(r"^\d+%$"))
+    root.get_by_label("Cost to show").select_option("measured time, shared out")
+    expect(first).to_have_text("–")
+    root.get_by_role("button", name=re.compile("Measure")).first.click()
+    expect(first).to_have_text(re.compile(r"\d+ [mµn]s"), timeout=60_000)

@@ -24,6 +24,7 @@ from .history import HistoryReport, HistoryReporter, HistoryRow, step_label
 from .html_view import nest_html
 from .inner_loops import InnerLoopReport, inner_loop_report, inner_loop_text
 from .iterations import Axis, IterationsReport, Part, iterations_report
+from .learning import AttributionReport, LearningReport, attribution_report, learning_report
 from .line_diff import DiffLine, diff_lines
 from .machine import (
     DeviceReport,
@@ -34,6 +35,7 @@ from .machine import (
     machine_report,
     workload_report,
 )
+from .machines import OTHERS, MachinesReport, machines_report
 from .measurement import (
     Gain,
     Measured,
@@ -48,6 +50,7 @@ from .offers import Offer, offers
 from .passes import PassReport, pass_reports
 from .plain import plain
 from .plot import PlotReport, Point, plot_report
+from .resizing import Resizer, Size
 from .roofline import Ceiling, RooflineReport, RoofPoint, roofline_report
 from .slots import Move, Slot, SlotsReport, move_to, slots_report
 from .suggestions import Suggestion, SuggestionsReport, suggestions_report
@@ -62,10 +65,13 @@ from .verdict import (
     verdict_html,
     verdict_report,
 )
+from .what_if import WhatIfReport, what_if_report
 
 __all__ = [
+    "OTHERS",
     "TINY",
     "ActionReport",
+    "AttributionReport",
     "Axis",
     "CacheGeometry",
     "Ceiling",
@@ -88,10 +94,12 @@ __all__ = [
     "InnerLoopReport",
     "IterationsReport",
     "KnobImportance",
+    "LearningReport",
     "LevelResult",
     "LineReport",
     "LinkedCode",
     "MachineReport",
+    "MachinesReport",
     "Measured",
     "MeasurementReport",
     "MemoryReport",
@@ -104,10 +112,12 @@ __all__ = [
     "PlotReport",
     "Point",
     "Predict",
+    "Resizer",
     "RoofPoint",
     "RooflineReport",
     "Row",
     "Simulation",
+    "Size",
     "Slot",
     "SlotsReport",
     "StepGain",
@@ -117,10 +127,12 @@ __all__ = [
     "SymbolIds",
     "TuningReport",
     "VerdictReport",
+    "WhatIfReport",
     "Without",
     "WorkloadReport",
     "access_order",
     "action_reports",
+    "attribution_report",
     "compare_report",
     "dependences",
     "device_reports",
@@ -134,6 +146,7 @@ __all__ = [
     "inner_loop_text",
     "iterations_report",
     "knob_importance",
+    "learning_report",
     "limit_facts",
     "line_report",
     "linked_loops",
@@ -142,6 +155,7 @@ __all__ = [
     "linked_python",
     "machine_caches",
     "machine_report",
+    "machines_report",
     "measurement_report",
     "memory_report",
     "move_to",
@@ -167,5 +181,6 @@ __all__ = [
     "tuning_report",
     "verdict_html",
     "verdict_report",
+    "what_if_report",
     "workload_report",
 ]

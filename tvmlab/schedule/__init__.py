@@ -2,6 +2,7 @@
 
 from .actions import Action, Choice
 from .assumptions import size_facts
+from .composite import composite, forget_composite
 from .history import History, HistoryNode
 from .history_file import ReadHistory, read_history, write_history
 from .index import ProgramIndex, accesses, blocks_in, index_of
@@ -49,6 +50,8 @@ __all__ = [
     "accesses",
     "block_kind",
     "blocks_in",
+    "composite",
+    "forget_composite",
     "index_of",
     "primitive",
     "program_without",

@@ -65,6 +65,8 @@ class Primitive:
         independent must be looked at again.
     propose
         What menus offer besides the entries that they make themselves; None for nothing.
+    steps
+        For a step of one's own, the function that takes its primitives one by one; else None.
     """
 
     name: str
@@ -74,6 +76,7 @@ class Primitive:
     run: Callable[..., Applied]
     moves_blocks: bool = False
     propose: Propose | None = None
+    steps: Callable[..., None] | None = None
 
     @property
     def subject(self) -> ParamKind:

@@ -178,11 +178,19 @@ class Schedule(MemorySteps):
         tried = self._attempt(spec, args)
         if tried.applied is None:
             raise self._refusal(spec, tried)
+        if spec.steps is not None:
+            return self._take_all(spec.steps, args)
         before = self.program
         step = Step(spec.name, args, tried.applied.outputs, before)
         self.history.add(step, tried.applied.program)
         self._changed()
         return [self._ref(symbol) for symbol in tried.applied.outputs]
+
+    def _take_all(self, steps: Callable[..., None], args: dict[str, Any]) -> list[Ref]:
+        """The primitives of a step of one's own, which was tried before, one by one."""
+        subject, *rest = args.values()
+        steps(self, self._ref(subject), *rest)
+        return []
 
     def _ref(self, symbol: Output) -> Ref:
         return LoopRef(self, symbol) if isinstance(symbol, Var) else BlockRef(self, symbol)

@@ -22,7 +22,7 @@ class Guesses:
 
     def __init__(self, start: Program, target: Target) -> None:
         self.learner = Learner()
-        self._group = structural_hash(start)
+        self.group = structural_hash(start)
         self._threads = target.num_threads
         self._known: WeakKeyDictionary[Program, float] = WeakKeyDictionary()
 
@@ -43,7 +43,7 @@ class Guesses:
         known = self._known.get(program)
         if known is None:
             features = extract_features(program, self._threads)
-            found = self.learner.model.predict_gflops(features, self._group)
+            found = self.learner.model.predict_gflops(features, self.group)
             if found is None:
                 return None
             known = self._known[program] = float(found[0])
@@ -51,7 +51,7 @@ class Guesses:
 
     def learn(self, program: Program, gflops: float | None) -> None:
         """Learn from one measured program; None stands for a failure."""
-        self.learner.add(extract_features(program, self._threads), gflops, self._group)
+        self.learner.add(extract_features(program, self._threads), gflops, self.group)
         if self.learner.refit_if_due():
             self.forget()
 

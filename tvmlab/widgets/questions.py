@@ -34,6 +34,7 @@ from tvmlab.ir import Program, structural_hash
 from tvmlab.support import UserError
 
 from .asking import Fields, block_at, checked, node_of, optional_text, step_of, text_of
+from .further_questions import attribution, learning, machines, what_if
 from .page import page_text
 from .registry import sessions
 from .session import Session
@@ -221,6 +222,10 @@ QUESTIONS: dict[str, Callable[[Session, Fields], Any]] = {
     "memory": _memory,
     "flow": _flow,
     "iterations": _iterations,
+    "what_if": what_if,
+    "machines": machines,
+    "learning": learning,
+    "attribution": attribution,
     "roofline": _roofline,
     "suggest": _suggest,
     "file": _file,

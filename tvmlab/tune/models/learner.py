@@ -44,6 +44,11 @@ class Learner:
     def row_count(self) -> int:
         return len(self._rows)
 
+    def seen(self) -> tuple[Features, list[float], list[str]]:
+        """Everything measured so far: rows of features, throughputs (0 for failures), workloads."""
+        with self._guard:
+            return np.array(self._rows, np.float32), list(self._gflops), list(self._groups)
+
     def add(self, features: Features, gflops: float | None, group: str = "") -> None:
         """Note a measured schedule; None stands for one that failed."""
         with self._guard:

@@ -33,7 +33,11 @@ export type Command =
   | MeasureMachineCommand
   | SuggestCommand
   | FlowCommand
-  | IterationsCommand;
+  | IterationsCommand
+  | WhatIfCommand
+  | MachinesCommand
+  | LearningCommand
+  | AttributionCommand;
 /**
  * Parameter values by name
  */
@@ -411,6 +415,51 @@ export interface IterationsCommand {
   x: string | null;
   y: string | null;
   part: 'start' | 'end';
+}
+/**
+ * Ask what the steps would do at other sizes
+ */
+export interface WhatIfCommand {
+  type: 'what_if';
+  /**
+   * Comes back in the reply
+   */
+  id: number;
+  sizes: {
+    [k: string]: number;
+  };
+}
+/**
+ * Ask what the schedule is on another machine
+ */
+export interface MachinesCommand {
+  type: 'machines';
+  /**
+   * Comes back in the reply
+   */
+  id: number;
+  other: string | null;
+}
+/**
+ * Ask how the model learns
+ */
+export interface LearningCommand {
+  type: 'learning';
+  /**
+   * Comes back in the reply
+   */
+  id: number;
+}
+/**
+ * Ask why the model says what it says of this state, or of a point
+ */
+export interface AttributionCommand {
+  type: 'attribution';
+  /**
+   * Comes back in the reply
+   */
+  id: number;
+  point: string | null;
 }
 /**
  * The whole state
@@ -794,6 +843,10 @@ export interface ReplyMessage {
     | Suggestions
     | Flow
     | Iterations
+    | WhatIf
+    | Machines
+    | Learning
+    | Attribution
     | null;
   /**
    * Why not, if not ok
@@ -1291,4 +1344,95 @@ export interface Dependence {
   source: number[];
   sink: number[];
   words: string;
+}
+/**
+ * Answer to what_if: the same steps at other sizes
+ */
+export interface WhatIf {
+  sizes: Size[];
+  wanted: number[];
+  taken: number;
+  steps: number;
+  refused: string;
+  facts: WhatIfFact[];
+  nest: DiffLine[];
+}
+/**
+ * A size that can be changed
+ */
+export interface Size {
+  name: string;
+  value: number;
+  about: string;
+}
+/**
+ * A line of the comparison of sizes
+ */
+export interface WhatIfFact {
+  label: string;
+  now: string;
+  then: string;
+}
+/**
+ * Answer to machines: the same schedule on another machine
+ */
+export interface Machines {
+  choices: string[];
+  other: string;
+  facts: MachineFact[];
+  steps: StepThere[];
+  flips: string[];
+}
+/**
+ * A line of the comparison of machines
+ */
+export interface MachineFact {
+  label: string;
+  here: string;
+  there: string;
+}
+/**
+ * A step that means something else on the other machine
+ */
+export interface StepThere {
+  node: string;
+  label: string;
+  note: string;
+}
+/**
+ * Answer to learning: models of growing training sets
+ */
+export interface Learning {
+  measured: number[];
+  steps: LearningStep[];
+  message: string;
+}
+/**
+ * A model of so many measurements, and how it did on others
+ */
+export interface LearningStep {
+  trained_on: number;
+  correlation: number | null;
+  error: number | null;
+  found: number;
+  predicted: number[];
+}
+/**
+ * Answer to attribution: base, effects and rest sum to the score
+ */
+export interface Attribution {
+  score: number;
+  base: number;
+  effects: Effect[];
+  rest: number;
+  gflops: number | null;
+  message: string;
+}
+/**
+ * What one feature adds to a score
+ */
+export interface Effect {
+  feature: string;
+  value: number;
+  effect: number;
 }

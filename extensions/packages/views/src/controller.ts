@@ -51,7 +51,6 @@ export class Controller {
     announce: text => this._announce(text)
   });
 
-  /** Reports and listings that were asked for. */
   readonly answers = new Answers({
     request: command => this._client.request(command),
     show: answers => this._set({ answers })

@@ -3,10 +3,14 @@ import type { Request } from './client';
 import { compareInsight } from './insights/compare';
 import { flowInsight } from './insights/flow';
 import { gainsInsight } from './insights/gains';
+import { learningInsight } from './insights/learning';
+import { machinesInsight } from './insights/machines';
 import { iterationsInsight } from './insights/iterations';
 import { memoryInsight } from './insights/memory';
 import { rooflineInsight } from './insights/roofline';
 import { suggestInsight } from './insights/suggest';
+import { whatIfInsight } from './insights/whatIf';
+import { whyInsight } from './insights/why';
 import type { IViewState } from './viewState';
 
 /** One tab of insights: what it asks the session for, what it depends on, and its picture. */
@@ -29,11 +33,15 @@ const modelInsight: IInsight = {
 
 export const INSIGHTS: readonly IInsight[] = [
   modelInsight,
+  learningInsight,
+  whyInsight,
   rooflineInsight,
   gainsInsight,
   suggestInsight,
   memoryInsight,
   iterationsInsight,
   flowInsight,
+  whatIfInsight,
+  machinesInsight,
   compareInsight
 ];

@@ -102,3 +102,105 @@ describe('iterations', () => {
     expect(page.host.textContent).toContain('D has no iteration variable');
   });
 });
+
+const answer = {
+  whatIf: {
+    sizes: [{ name: 'i', value: 128, about: 'A dim 0' }],
+    wanted: [100],
+    taken: 1,
+    steps: 2,
+    refused: 'peel i: there are not so many',
+    facts: [{ label: 'operations', now: '8', then: '6' }],
+    nest: [{ sign: '+', text: 'S for i in range(100)' }]
+  },
+  machines: {
+    choices: ['AVX2 desktop', 'RISC-V board'],
+    other: 'AVX2 desktop',
+    facts: [{ label: 'float32 lanes', here: '16', there: '8' }],
+    steps: [{ node: '3', label: 'parallel i', note: 'there is one thread' }],
+    flips: []
+  },
+  attribution: {
+    score: 0.5,
+    base: 0.25,
+    effects: [{ feature: 'main: lanes', value: 16, effect: 0.5 }],
+    rest: -0.25,
+    gflops: 7.1,
+    message: ''
+  },
+  learning: {
+    measured: [1, 2, 4],
+    steps: [
+      { trained_on: 8, correlation: null, error: 2, found: 0.5, predicted: [2, 2, 2] },
+      { trained_on: 16, correlation: 0.9, error: 1.2, found: 1, predicted: [1, 2, 5] }
+    ],
+    message: ''
+  }
+} satisfies Record<string, ReplyMessage['data']>;
+
+describe('other sizes', () => {
+  it('are asked for as they are typed, and say which step does not work', async () => {
+    page.model.answers.set('what_if', { data: answer.whatIf });
+    await open('what-if', null);
+    const size = field('[data-set="what-if.i"]');
+    size.value = '100';
+    size.dispatchEvent(new Event('change', { bubbles: true }));
+    await settle();
+    expect(asked('what_if').at(-1)).toMatchObject({ sizes: { i: 100 } });
+    expect(find('.tvmlab-insight').textContent).toContain('1 of 2 steps work');
+    expect(find('.tvmlab-diff').textContent).toContain('for i in range(100)');
+  });
+});
+
+describe('another machine', () => {
+  it('stands beside this one, with the steps that do nothing there', async () => {
+    await open('machines', answer.machines);
+    expect(find('.tvmlab-insight tbody').textContent).toContain('float32 lanes168');
+    find('.tvmlab-there [data-node]').click();
+    expect(asked('goto')).toMatchObject([{ node: '3' }]);
+    const other = find('[data-set="machines.other"]') as HTMLSelectElement;
+    other.value = 'RISC-V board';
+    other.dispatchEvent(new Event('change', { bubbles: true }));
+    await settle();
+    expect(asked('machines').at(-1)).toMatchObject({ other: 'RISC-V board' });
+  });
+});
+
+describe('the model', () => {
+  it('tells the parts of a prediction', async () => {
+    page.model.answers.set('attribution', { data: answer.attribution });
+    await open('why', null);
+    expect(all('.tvmlab-effects tbody tr').map(row => row.textContent)).toEqual([
+      'of any schedule+0.25',
+      'main: lanes16.0+0.50',
+      'all other features−0.25'
+    ]);
+  });
+
+  it('is scrubbed through the size of its training set', async () => {
+    await open('learning', answer.learning);
+    expect(slide(0)).toContain('Trained on 8: no order on 3 others');
+    expect(slide(1)).toContain('rank correlation 0.90');
+    expect(all('.tvmlab-learned circle')).toHaveLength(3);
+  });
+});
+
+describe('the margin of the nest', () => {
+  it('shows the chosen cost on the chosen scale', async () => {
+    const figure = (): string => all('.tvmlab-pc').at(-1)?.textContent ?? '';
+    const width = (): string => find('.tvmlab-bar i').getAttribute('style') ?? '';
+    const before = [figure(), width()];
+    for (const [name, value] of [
+      ['cost.metric', 'moved_own'],
+      ['cost.scale', 'log']
+    ]) {
+      const select = find(`[data-set="${name ?? ''}"]`) as HTMLSelectElement;
+      select.value = value ?? '';
+      select.dispatchEvent(new Event('change', { bubbles: true }));
+      await settle();
+    }
+    expect(figure()).not.toBe(before[0]);
+    expect((find('[data-set="cost.scale"]') as HTMLSelectElement).value).toBe('log');
+    expect(before[1]).toContain('width');
+  });
+});

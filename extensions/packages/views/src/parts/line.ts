@@ -1,7 +1,8 @@
-import type { Cost, Row } from '@tvmlab/schema';
+import type { Row } from '@tvmlab/schema';
 
 import { h } from '../dom';
 import { bytes, count, percent } from '../format';
+import { costs, type ICostStyle } from './costs';
 
 const LETTERS: Record<Row['kind'], string> = {
   serial: 'S',
@@ -30,7 +31,12 @@ const CALLS: Partial<Record<Row['kind'], string>> = {
 };
 
 /** One line of the nest: its letter, the loop as it reads, its costs. */
-export function drawRow(row: Row, hasInner: boolean, folded: boolean): HTMLElement {
+export function drawRow(
+  row: Row,
+  hasInner: boolean,
+  folded: boolean,
+  style: ICostStyle
+): HTMLElement {
   const kind =
     row.type === 'loop' && row.kind === 'serial' && row.reduction ? 'reduction' : row.kind;
   const letter = kind === 'reduction' ? 'R' : LETTERS[row.kind];
@@ -51,7 +57,7 @@ export function drawRow(row: Row, hasInner: boolean, folded: boolean): HTMLEleme
       ...words(row),
       folded && dim(' …')
     ),
-    row.cost ? costs(row.cost) : h('span')
+    row.cost ? costs(row.cost, style) : h('span')
   );
 }
 
@@ -97,31 +103,6 @@ function words(row: Row): (Node | string)[] {
   const size =
     row.bytes === null ? [] : [dim(`${row.scope === null ? '  ' : ' · '}${bytes(row.bytes)}`)];
   return [name, dim(': '), row.text, ...scope(row.scope), ...size, ...note];
-}
-
-/** The two costs: inclusive pale, the line's own share full. */
-function costs(cost: Cost): HTMLElement {
-  const bar = (share: number, side: string, total: boolean): HTMLElement =>
-    h('i', {
-      class: total ? `${side} tvmlab-total` : side,
-      style: `width:${(100 * Math.min(1, Math.max(0, share))).toFixed(1)}%`
-    });
-  const title =
-    `compute ${percent(cost.compute)} (own ${percent(cost.compute_own)}), ` +
-    `data moved ${percent(cost.moved)} (own ${percent(cost.moved_own)}), time ${percent(cost.time)}`;
-  return h(
-    'span',
-    { class: 'tvmlab-costs', title },
-    h(
-      'span',
-      { class: 'tvmlab-bar' },
-      bar(cost.compute, 'tvmlab-c', true),
-      bar(cost.compute_own, 'tvmlab-c', false),
-      bar(cost.moved, 'tvmlab-m', true),
-      bar(cost.moved_own, 'tvmlab-m', false)
-    ),
-    h('span', { class: 'tvmlab-pc' }, percent(cost.time))
-  );
 }
 
 const KIND_WORDS: Partial<Record<Row['kind'], string>> = {

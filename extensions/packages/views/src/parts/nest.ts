@@ -4,6 +4,7 @@ import { h, uniqueId } from '../dom';
 import { type IMoving, SLOT_SIGNS, slotWords } from '../moving';
 import { type IViewState, visibleRows } from '../viewState';
 import { VirtualLines } from '../virtualLines';
+import { costStyle, legend } from './costs';
 import { drawRow } from './line';
 import { Part } from './part';
 
@@ -33,19 +34,25 @@ export class Nest extends Part<IViewState> {
     this._reveal(view);
   }
 
-  protected inputs({ session, selected, collapsed }: IViewState): readonly unknown[] {
-    return [session.rows, selected, collapsed];
+  protected inputs(view: IViewState): readonly unknown[] {
+    const { session, selected, collapsed } = view;
+    const { metric, scale, seconds } = costStyle(view);
+    return [session.rows, selected, collapsed, metric, scale, seconds];
   }
 
   protected draw(view: IViewState): void {
     const { session, selected, collapsed } = view;
+    const style = costStyle(view);
     if (session.rows !== this._counted) {
       this._counted = session.rows;
       const loops = session.rows.filter(row => row.type === 'loop').length;
       const blocks = session.rows.filter(row => row.type === 'block').length;
       this._caption.replaceChildren(
         h('span', {}, `Loop nest · ${plural(loops, 'loop')}, ${plural(blocks, 'block')}`),
-        legend(session.rows.some(row => row.cost !== null))
+        legend(
+          session.rows.some(row => row.cost !== null),
+          style
+        )
       );
       this._siblings = siblingsOf(session.rows);
       this._shown = null;
@@ -58,7 +65,7 @@ export class Nest extends Part<IViewState> {
     const rows = this._shown;
     this._lines.show(rows.length, index => {
       const row = rows[index] as Row;
-      const line = drawRow(row, this._siblings.has(row.id), collapsed.has(row.id));
+      const line = drawRow(row, this._siblings.has(row.id), collapsed.has(row.id), style);
       // Lines out of sight are not on the page, so a line says itself which of how many it is.
       const siblings = this._siblings.get(row.parent) ?? [];
       line.setAttribute('aria-setsize', String(siblings.length));
@@ -140,17 +147,4 @@ function place(slot: Slot, moving: IMoving | null): HTMLElement {
 
 function plural(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? '' : 's'}`;
-}
-
-function legend(known: boolean): HTMLElement {
-  if (!known) {
-    return h('span', {}, 'cost not estimated');
-  }
-  return h(
-    'span',
-    { class: 'tvmlab-legend' },
-    h('span', {}, h('i'), 'compute'),
-    h('span', { class: 'tvmlab-moved' }, h('i'), 'data moved'),
-    h('span', {}, 'estimated share')
-  );
 }

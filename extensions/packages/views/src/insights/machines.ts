@@ -1,0 +1,61 @@
+import { h } from '../dom';
+import type { IInsight } from '../insights';
+import { choiceOf, chooser } from './choosing';
+import { factsTable } from './tables';
+
+/** The same schedule on another machine, side by side. */
+export const machinesInsight: IInsight = {
+  id: 'machines',
+  label: 'Machines',
+  ask: view => {
+    const other = choiceOf(view, 'machines.other');
+    const { measurement, history } = view.session;
+    return {
+      version: `${history.current}:${other ?? ''}:${measurement.median ?? ''}`,
+      command: { type: 'machines', other }
+    };
+  },
+  inputs: ({ choices }) => [choices],
+  draw: (_, answer) => {
+    if (!answer?.data || !('flips' in answer.data)) {
+      return [
+        h('p', { class: 'tvmlab-why' }, answer?.error ?? 'Making code for the other machine…')
+      ];
+    }
+    const { choices, other, facts, steps, flips } = answer.data;
+    const options = choices.map(name => [name, name] as const);
+    return [
+      h(
+        'div',
+        { class: 'tvmlab-cap' },
+        h(
+          'span',
+          { class: 'tvmlab-choosers' },
+          'This machine and',
+          chooser('machines.other', 'Other machine', other, options)
+        )
+      ),
+      factsTable(
+        ['', 'this machine', other],
+        facts.map(({ label, here, there }) => [label, here, there]),
+        'Both machines'
+      ),
+      h('h5', {}, 'Steps that are another matter there'),
+      steps.length + flips.length === 0
+        ? h('p', { class: 'tvmlab-why' }, 'None: every step does there what it does here.')
+        : h(
+            'ul',
+            { class: 'tvmlab-there' },
+            ...steps.map(({ node, label, note }) =>
+              h(
+                'li',
+                {},
+                h('button', { class: 'tvmlab-link', type: 'button', 'data-node': node }, label),
+                h('span', { class: 'tvmlab-dim' }, ` ${note}`)
+              )
+            ),
+            ...flips.map(text => h('li', {}, text))
+          )
+    ];
+  }
+};

@@ -1,0 +1,101 @@
+import type { Cost } from '@tvmlab/schema';
+
+import { h } from '../dom';
+import { percent, time } from '../format';
+import type { IViewState } from '../viewState';
+
+/** What the margin of the nest shows as a figure. */
+const METRICS = {
+  time: ['estimated time', cost => cost.time],
+  compute: ['arithmetic', cost => cost.compute],
+  compute_own: ['arithmetic, own', cost => cost.compute_own],
+  moved: ['data moved', cost => cost.moved],
+  moved_own: ['data moved, own', cost => cost.moved_own],
+  measured: ['measured time, shared out', cost => cost.time]
+} as const satisfies Record<string, readonly [string, (cost: Cost) => number]>;
+
+/** How long a bar is for a share of the whole. */
+const SCALES = {
+  linear: ['linear', share => share],
+  root: ['root', share => Math.sqrt(share)],
+  log: ['log', share => (share <= 0 ? 0 : Math.max(0, 1 + Math.log10(share) / 4))]
+} as const satisfies Record<string, readonly [string, (share: number) => number]>;
+
+/** The chosen figure and scale; times can only be told once this state is measured. */
+export interface ICostStyle {
+  metric: keyof typeof METRICS;
+  scale: keyof typeof SCALES;
+  seconds: number | null;
+}
+
+export function costStyle({ choices, session }: IViewState): ICostStyle {
+  const metric = choices['cost.metric'] ?? '';
+  const scale = choices['cost.scale'] ?? '';
+  const { median, stale } = session.measurement;
+  return {
+    metric: metric in METRICS ? (metric as ICostStyle['metric']) : 'time',
+    scale: scale in SCALES ? (scale as ICostStyle['scale']) : 'linear',
+    seconds: stale ? null : median
+  };
+}
+
+export function legend(known: boolean, style: ICostStyle): HTMLElement {
+  if (!known) {
+    return h('span', {}, 'cost not estimated');
+  }
+  const select = (
+    name: string,
+    label: string,
+    chosen: string,
+    all: Record<string, readonly [string, unknown]>
+  ): HTMLElement =>
+    h(
+      'select',
+      { class: 'tvmlab-quiet', 'data-set': name, 'aria-label': label },
+      ...Object.entries(all).map(([value, [text]]) =>
+        h('option', { value, selected: value === chosen }, text)
+      )
+    );
+  return h(
+    'span',
+    { class: 'tvmlab-legend' },
+    h('span', {}, h('i'), 'compute'),
+    h('span', { class: 'tvmlab-moved' }, h('i'), 'data moved'),
+    select('cost.metric', 'Cost to show', style.metric, METRICS),
+    select('cost.scale', 'Scale of the bars', style.scale, SCALES)
+  );
+}
+
+/** The two costs: inclusive pale, the line's own share full. */
+export function costs(cost: Cost, style: ICostStyle): HTMLElement {
+  const [, scaled] = SCALES[style.scale];
+  const bar = (share: number, side: string, total: boolean): HTMLElement =>
+    h('i', {
+      class: total ? `${side} tvmlab-total` : side,
+      style: `width:${(100 * scaled(Math.min(1, Math.max(0, share)))).toFixed(1)}%`
+    });
+  const title =
+    `compute ${percent(cost.compute)} (own ${percent(cost.compute_own)}), ` +
+    `data moved ${percent(cost.moved)} (own ${percent(cost.moved_own)}), time ${percent(cost.time)}`;
+  return h(
+    'span',
+    { class: 'tvmlab-costs', title },
+    h(
+      'span',
+      { class: 'tvmlab-bar' },
+      bar(cost.compute, 'tvmlab-c', true),
+      bar(cost.compute_own, 'tvmlab-c', false),
+      bar(cost.moved, 'tvmlab-m', true),
+      bar(cost.moved_own, 'tvmlab-m', false)
+    ),
+    h('span', { class: 'tvmlab-pc' }, figure(cost, style))
+  );
+}
+
+function figure(cost: Cost, { metric, seconds }: ICostStyle): string {
+  const [, share] = METRICS[metric];
+  if (metric !== 'measured') {
+    return percent(share(cost));
+  }
+  return seconds === null ? '–' : time(seconds * cost.time);
+}
