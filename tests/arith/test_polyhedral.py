@@ -112,6 +112,39 @@ def test_clashes_are_those_that_every_pair_shows(seed: int) -> None:
             assert clash.cell == (value(first.indices[0], clash.first),)
 
 
+def fused_access(rng: np.random.Generator, width: int) -> Access:
+    """An access of two dimensions in two loops that were fused to one."""
+    i, j = I // width, I % width
+    indices: list[Expr] = []
+    for _ in range(2):
+        a, b, c = (int(n) for n in rng.integers(-1, 3, 3))
+        indices.append(i * a + j * b + (c + 4))
+    conditions: list[Expr] = [TRUE, j < i + 1, i < j + 1, i + j < 4]
+    condition = conditions[int(rng.integers(len(conditions)))]
+    return Access(A, tuple(indices), ((I, const(4 * width)),), (condition,))
+
+
+@pytest.mark.parametrize("seed", [*range(20), 2132, 2266, 2278, 2384, 2450])
+def test_clashes_in_fused_loops_are_those_that_every_pair_shows(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    width = int(rng.integers(2, 5))
+    first, second = fused_access(rng, width), fused_access(rng, width)
+
+    def touched(access: Access) -> list[tuple[int, tuple[int, ...]]]:
+        return [(p[I], tuple(value(e, p) for e in access.indices)) for p in points(access)]
+
+    earlier, later = touched(first), touched(second)
+    for order in ({I: "<"}, {I: ">"}):
+        pairs = [
+            (a, b)
+            for (a, one), (b, other) in itertools.product(earlier, later)
+            if one == other and ordered(order, {I: a}, {I: b})
+        ]
+        clash = find_clash(first, second, [order])
+        assert (clash is not None) == bool(pairs)
+        assert clash is None or (clash.first[I], clash.second[I]) in pairs
+
+
 def test_what_is_not_linear_is_taken_for_anything() -> None:
     n = Var("n")
     loops = ((I, n),)

@@ -66,7 +66,7 @@ def smallest_solution(
         if found.is_empty():
             return None
         point = _smallest_point(isl, found)
-        if point.is_void():  # a set that isl could not tell to be empty before it looked for this
+        if point.is_void():
             return None
         places = range(len(variables))
         numbers = [point.get_coordinate_val(isl.dim_type.set, n).to_python() for n in places]
@@ -158,10 +158,13 @@ def _basic_set(
 
 
 def _smallest_point(isl: Any, found: Any) -> Any:
+    """The smallest point of a set, or any if there is no smallest one; void if it is empty."""
     try:
-        return found.lexmin().sample_point()
+        point = found.lexmin().sample_point()
     except isl.Error as error:
         if "unbounded" not in str(error):
             raise
         # A scalar that may be any number has no smallest value: any solution will do.
         return found.sample_point()
+    # Of some sets with several quotients isl gives an empty minimum although they have points.
+    return found.sample_point() if point.is_void() else point
