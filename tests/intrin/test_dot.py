@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from tvmlab import te, topi
 from tvmlab.codegen import interpret
 from tvmlab.driver import build
-from tvmlab.intrin import BF16, KINDS, LANES, S8S8, U8S8, DotKind, dot, dot_tile, interleave
+from tvmlab.intrin import BF16, LANES, S8S8, U8S8, DotKind, dot, dot_tile, interleave
 from tvmlab.ir import Expr, Var
 from tvmlab.schedule import RefusedError, Schedule
 from tvmlab.support import OptionError, TypeMismatch
@@ -23,6 +23,7 @@ from tvmlab.target import Target
 from tvmlab.te import Tensor
 
 Array = NDArray[Any]
+KINDS = (U8S8, S8S8, BF16)
 Operands = tuple[Array, Array, Array]
 
 

@@ -39,6 +39,7 @@ def test_host() -> None:
         ("llvm -mtriple=armv7-linux-gnueabihf", 0, 0),
         ("llvm -mtriple=riscv64-linux-gnu -mattr=+v", 128, 32),
         ("llvm -mtriple=wasm32 -mattr=+simd128", 128, 16),
+        ("llvm -mtriple=x86_64-linux-gnu -mcpu=skylake", 256, 16),
     ],
 )
 def test_vector_registers(spec: str, bits: int, registers: int) -> None:
@@ -65,6 +66,12 @@ def test_options_change_parts_of_the_host() -> None:
         ("llvm -mcp=x", r"target option '-mcp=x' is not known\nhint: did you mean -mcpu=\.\.\."),
         ("llvm fast", "target option 'fast' is not known"),
         ("llvm -mcpu", "target option -mcpu has no value"),
+        ("llvm -mcpu=znver99", "the processor 'znver99' is not known for x86_64\nhint: .*znver4"),
+        ("llvm -mtriple=foo-linux", "no code can be made for the machine 'foo-linux'\nhint: a tri"),
+        (
+            "llvm -mtriple=aarch64-linux-gnu -mattr=+bogus",
+            "the feature 'bogus' is not known for aa",
+        ),
         ("llvm -num-threads=0", "target option -num-threads is '0', not a positive number"),
     ],
 )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import tvmlab.codegen as codegen
 from tvmlab.ir import Program, verify
 from tvmlab.lower import LowerOptions
-from tvmlab.runtime import Kernel, ObjectCache
+from tvmlab.runtime import ForeignKernel, Kernel, ObjectCache, Signature
 from tvmlab.support import UserError
 from tvmlab.target import Target
 
@@ -51,12 +51,17 @@ class Job:
         known = recall(store, key)
         if known is None:
             return None
-        codegen.require_symbols(self.program.name, known.symbols)
-        kernel = Kernel(known.object_bytes, known.signature)
+        if not self.target.missing_here():
+            codegen.require_symbols(self.program.name, known.symbols)
+        kernel = self._kernel(known.object_bytes, known.signature)
         stages = {"recall": time.perf_counter() - start}
         return Executable(
             self.program, self.target, kernel, self.translate, stages, from_cache=True
         )
+
+    def _kernel(self, data: bytes, signature: Signature) -> Kernel:
+        missing = self.target.missing_here()
+        return ForeignKernel(data, signature, missing) if missing else Kernel(data, signature)
 
     def built(self, store: ObjectCache | None, key: str | None) -> Executable:
         """The kernel, with machine code of equal LLVM IR from the store if there is one."""
@@ -75,9 +80,10 @@ class Job:
             data, found = store.get_or_build(object_key, compile_now)
         start = time.perf_counter()
         symbols = codegen.outside_symbols(made.lowered.program)
-        codegen.require_symbols(self.program.name, symbols)
+        if not self.target.missing_here():
+            codegen.require_symbols(self.program.name, symbols)
         signature = codegen.kernel_signature(made.lowered.program, like=self.program)
-        kernel = Kernel(data, signature)
+        kernel = self._kernel(data, signature)
         if store is not None and key is not None:
             remember(store, key, object_key, signature, symbols)
         stages["load"] = time.perf_counter() - start

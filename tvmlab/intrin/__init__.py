@@ -2,10 +2,13 @@
 
 from .dot import dot, dot_tile
 from .interleave import interleave
-from .kinds import BF16, KINDS, LANES, S8S8, U8S8, DotKind
+from .kinds import ARM_BF16, ARM_S8S8, ARM_U8S8, BF16, KINDS, LANES, S8S8, U8S8, DotKind
 from .transpose import transpose_tile
 
 __all__ = [
+    "ARM_BF16",
+    "ARM_S8S8",
+    "ARM_U8S8",
     "BF16",
     "KINDS",
     "LANES",

@@ -12,28 +12,28 @@ from tvmlab.ir import Expr, ExprLike, Stmt, Var
 from tvmlab.support import OptionError
 from tvmlab.te import TensorIntrin, View
 
-from .kinds import LANES, DotKind
+from .kinds import DotKind
 from .tile_code import TileShape, tile_code
 
 
 def dot(kind: DotKind) -> TensorIntrin:
-    """One instruction: `c[j] = sum over q of a[q] * b[j, q]`, for 16 values of j.
+    """One instruction: `c[j] = sum over q of a[q] * b[j, q]`, for as many j as it has lanes.
 
     `a` and `b` are compact; its updates load and store the sums, which `dot_tile` does not.
     """
     a = te.placeholder((kind.group,), kind.left, name="a")
-    b = te.placeholder((LANES, kind.group), kind.right, name="b")
+    b = te.placeholder((kind.lanes, kind.group), kind.right, name="b")
     q = te.reduce_axis(kind.group, "q")
 
     def product(j: Var) -> Expr:
         return te.sum(te.cast(a[q], kind.out) * te.cast(b[j, q], kind.out), axis=q)
 
-    c = te.compute((LANES,), product, name="c")
-    shape = TileShape(1, 1, kind.group)
+    c = te.compute((kind.lanes,), product, name="c")
+    shape = TileShape(1, 1, kind.group, kind.lanes)
 
     def code(ins: Sequence[View], outs: Sequence[View]) -> tuple[Stmt, Stmt, Stmt]:
         left, right = ins
-        return _calls(kind.name, left, right, outs[0], strides=(LANES, kind.group))
+        return _calls(kind.name, left, right, outs[0], strides=(kind.lanes, kind.group))
 
     return te.decl_tensor_intrin(c, code, kind.name, llvm=tile_code(kind, shape, kind.name))
 
@@ -47,7 +47,7 @@ def dot_tile(kind: DotKind, rows: int, vectors: int, depth: int) -> TensorIntrin
     Parameters
     ----------
     rows, vectors
-        The tile has `rows` by `16 * vectors` sums, each vector of them a register; with one for
+        The tile has `rows` by `kind.lanes * vectors` sums, each vector of them a register; with one for
         each vector of `b` and some to spare they should fit the 32 that there are.
     depth
         Length of the sum, a multiple of g.
@@ -62,7 +62,7 @@ def dot_tile(kind: DotKind, rows: int, vectors: int, depth: int) -> TensorIntrin
             f"a tile of {rows} rows, {vectors} vectors and depth {depth} cannot be made",
             hint=f"sizes are positive, and the depth of {kind.name} is a multiple of {kind.group}",
         )
-    shape = TileShape(rows, vectors, depth)
+    shape = TileShape(rows, vectors, depth, kind.lanes)
     name = f"{kind.name}_{rows}x{shape.columns}x{depth}"
     a = te.placeholder((rows, depth), kind.left, name="a")
     b = te.placeholder((depth // kind.group, shape.columns, kind.group), kind.right, name="b")

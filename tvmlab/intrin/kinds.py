@@ -2,8 +2,9 @@
 
     vpdpbusd    out[j] += sum over 4 neighbours q of a[q] * b[j, q]      uint8 * int8   -> int32
     vdpbf16ps   out[j] += sum over 2 neighbours q of a[q] * b[j, q]      bfloat16       -> float32
+    sdot, usdot, bfdot   the same on AArch64, the first of int8 * int8
 
-for 16 values j at once. Integers are exact: products and sums have 32 bits, and wrap around.
+for 16 values j at once, or 4 on AArch64. Integers are exact: products and sums have 32 bits, and wrap around.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from dataclasses import dataclass
 from tvmlab.target import Target, TargetLike
 
 LANES = 16
-"""Results of one instruction: 32-bit lanes of a 512-bit register."""
+"""Results of one instruction on x86: 32-bit lanes of a 512-bit register."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,8 @@ class DotKind:
         Whether the left operand is signed while the instruction wants it unsigned: 128 is added to
         it, and 128 times the sum of the right operand taken away again. In 32 bits that wrap
         around, this is exact whatever the values.
+    lanes
+        Results of one instruction.
     """
 
     name: str
@@ -47,6 +50,7 @@ class DotKind:
     operand: str
     sums: str
     flip: bool = False
+    lanes: int = LANES
 
     def missing(self, target: TargetLike = "cpu") -> tuple[str, ...]:
         """The features that a machine lacks; empty where the instruction runs."""
@@ -74,4 +78,19 @@ BF16 = DotKind(
 """Sums in float32: each product is exact, then added with rounding to nearest even; numbers below
 the smallest normal one count as zero, whatever the mode of the processor."""
 
-KINDS = (U8S8, S8S8, BF16)
+_NEON = "llvm.aarch64.neon."
+ARM_S8S8 = DotKind(
+    "sdot", "int8", "int8", "int32", 4, ("dotprod",), _NEON + "sdot.v4i32.v16i8",
+    "<16 x i8>", "<4 x i32>", lanes=4,
+)  # fmt: skip
+ARM_U8S8 = DotKind(
+    "usdot", "uint8", "int8", "int32", 4, ("i8mm",), _NEON + "usdot.v4i32.v16i8",
+    "<16 x i8>", "<4 x i32>", lanes=4,
+)  # fmt: skip
+ARM_BF16 = DotKind(
+    "bfdot", "bfloat16", "bfloat16", "float32", 2, ("bf16",), _NEON + "bfdot.v4f32.v8bf16",
+    "<8 x bfloat>", "<4 x float>", lanes=4,
+)  # fmt: skip
+"""How sums are rounded is the processor's choice: newer ones round as float32 does."""
+
+KINDS = (U8S8, S8S8, BF16, ARM_S8S8, ARM_U8S8, ARM_BF16)

@@ -12,21 +12,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from .kinds import LANES, DotKind
+from .kinds import DotKind
 
 
 @dataclass(frozen=True, slots=True)
 class TileShape:
-    """Rows, vectors of 16 columns, and the length of the sum, of which a group is one step."""
+    """Rows, vectors of columns, and the length of the sum, of which a group is one step."""
 
     rows: int
     vectors: int
     depth: int
+    lanes: int
 
     @property
     def columns(self) -> int:
         """Columns of the tile."""
-        return self.vectors * LANES
+        return self.vectors * self.lanes
 
 
 def tile_code(kind: DotKind, shape: TileShape, name: str) -> str:
@@ -96,7 +97,7 @@ class _Writer:
         for r in range(self.shape.rows):
             yield f"  %row.{r} = mul i64 %cs, {r}"
             for v in range(self.shape.vectors):
-                yield f"  %at.{r}.{v} = add i64 %row.{r}, {v * LANES}"
+                yield f"  %at.{r}.{v} = add i64 %row.{r}, {v * self.shape.lanes}"
                 yield f"  %c.{r}.{v} = getelementptr inbounds i32, ptr %c, i64 %at.{r}.{v}"
 
     def _starts(self) -> Iterator[str]:
@@ -118,9 +119,9 @@ class _Writer:
 
     def _right_operands(self) -> Iterator[str]:
         operand = self.kind.operand
-        yield f"  %b.from = mul nuw nsw i64 %g, {64 * self.shape.vectors}"
+        yield f"  %b.from = mul nuw nsw i64 %g, {4 * self.shape.columns}"
         for v in range(self.shape.vectors):
-            yield f"  %b.at.{v} = add nuw nsw i64 %b.from, {64 * v}"
+            yield f"  %b.at.{v} = add nuw nsw i64 %b.from, {4 * v * self.shape.lanes}"
             yield f"  %b.ptr.{v} = getelementptr inbounds i8, ptr %b, i64 %b.at.{v}"
             yield f"  %b.{v} = load {operand}, ptr %b.ptr.{v}, align 1"
             if self.kind.flip:
@@ -128,20 +129,20 @@ class _Writer:
 
     def _rows(self) -> Iterator[str]:
         """Of each row one group in all lanes, and its dots."""
-        size = 4 // self.kind.group
+        size, words = 4 // self.kind.group, f"<{self.shape.lanes} x i32>"
         for r in range(self.shape.rows):
             yield f"  %a.row.{r} = mul i64 %as, {r * size}"
             yield f"  %a.base.{r} = getelementptr inbounds i8, ptr %a, i64 %a.row.{r}"
             yield f"  %a.ptr.{r} = getelementptr inbounds i32, ptr %a.base.{r}, i64 %g"
             yield f"  %a.group.{r} = load i32, ptr %a.ptr.{r}, align 1"
-            yield f"  %a.one.{r} = insertelement <16 x i32> poison, i32 %a.group.{r}, i64 0"
-            yield (f"  %a.all.{r} = shufflevector <16 x i32> %a.one.{r}, <16 x i32> poison, "
-                   "<16 x i32> zeroinitializer")  # fmt: skip
+            yield f"  %a.one.{r} = insertelement {words} poison, i32 %a.group.{r}, i64 0"
+            yield (f"  %a.all.{r} = shufflevector {words} %a.one.{r}, {words} poison, "
+                   f"{words} zeroinitializer")  # fmt: skip
             name = f"%a.all.{r}"
             if self.kind.flip:
-                yield f"  %a.up.{r} = xor <16 x i32> {name}, %sign"
+                yield f"  %a.up.{r} = xor {words} {name}, %sign"
                 name = f"%a.up.{r}"
-            yield f"  %a.{r} = bitcast <16 x i32> {name} to {self.kind.operand}"
+            yield f"  %a.{r} = bitcast {words} {name} to {self.kind.operand}"
             for v in range(self.shape.vectors):
                 yield self._dot(f"{r}.{v}", f"%a.{r}", f"%b.{v}")
 

@@ -6,6 +6,7 @@ Knows nothing of the compiler: a saved module runs with this package alone.
 from .array import empty
 from .cache import ObjectCache, default_cache_dir
 from .engine import LoadedCode, load_ir, load_object
+from .foreign import ForeignKernel
 from .functions import find_function, packed_function, register_function
 from .graph_module import GraphModule, StepTime, create
 from .kernel import Kernel
@@ -22,6 +23,7 @@ __all__ = [
     "BufferParam",
     "Chunking",
     "Dim",
+    "ForeignKernel",
     "GraphModule",
     "Kernel",
     "KernelLibrary",

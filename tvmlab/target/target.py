@@ -20,6 +20,7 @@ from typing import TypeAlias, Union
 from tvmlab.support import OptionError, default_num_threads, require_text
 
 from .caches import CacheLevel, host_caches
+from .known import ARM_FEATURES, require_known
 from .llvm_host import host_cpu
 from .peaks import MachinePeaks, read_peaks
 from .registers import vector_registers
@@ -70,7 +71,7 @@ class Target:
         Raises
         ------
         OptionError
-            If the kind or an option is not known.
+            If the kind, an option, the processor or a feature is not known.
         """
         if isinstance(spec, Target):
             return spec
@@ -110,6 +111,15 @@ class Target:
         same = self.triple == host.triple and self.feature_set <= host.features
         return read_peaks() if same else None
 
+    def missing_here(self) -> str:
+        """Why its code cannot run in this process, as a phrase; empty if it can."""
+        host = host_cpu()
+        arch = host.triple.split("-", 1)[0]
+        if arch != self.arch:
+            return f"it is {self.arch} code, and this machine is {arch}"
+        lacks = sorted(self.feature_set - host.features - {"prefer-256-bit"})
+        return f"this processor has no {', '.join(lacks)}" if lacks else ""
+
     def with_threads(self, num_threads: int) -> Target:
         """The same machine with another number of threads."""
         return replace(self, num_threads=num_threads)
@@ -146,9 +156,11 @@ def _with_options(host: Target, options: Mapping[str, str]) -> Target:
     triple = options.get("mtriple", host.triple)
     if "mcpu" in options or "mtriple" in options:
         cpu = options.get("mcpu", "generic")
+        require_known(triple, cpu, extra)
         features = ",".join(part for part in (_cpu_features(triple, cpu), extra) if part)
         target = _described("cpu", triple, cpu, features, host.caches)
     else:
+        require_known(triple, host.cpu, extra)
         features = ",".join(part for part in (host.features, extra) if part)
         target = _described("cpu", triple, host.cpu, _last_wins(features), host.caches)
     if "num-threads" in options:
@@ -157,13 +169,17 @@ def _with_options(host: Target, options: Mapping[str, str]) -> Target:
 
 
 def _cpu_features(triple: str, cpu: str) -> str:
-    """Features that an x86-64 level name implies, spelled out so that `Target.has` sees them."""
+    """Features that a processor's name implies, spelled out so that `Target.has` sees them."""
+    if triple.startswith(("aarch64", "arm64")):
+        return ",".join(ARM_FEATURES.get(cpu, ARM_FEATURES["generic"]))
     if not triple.startswith("x86_64"):
         return ""
     v2 = "+cx16,+popcnt,+sse3,+ssse3,+sse4.1,+sse4.2"
     v3 = v2 + ",+avx,+avx2,+bmi,+bmi2,+f16c,+fma,+lzcnt,+movbe"
     v4 = v3 + ",+avx512f,+avx512bw,+avx512cd,+avx512dq,+avx512vl,-prefer-256-bit"
-    levels = {"x86-64-v2": v2, "x86-64-v3": v3, "x86-64-v4": v4, "haswell": v3}
+    levels = {"x86-64-v2": v2, "x86-64-v3": v3, "x86-64-v4": v4, "nehalem": v2}
+    avx2 = dict.fromkeys(("haswell", "skylake", "znver1", "znver2", "znver3"), v3)
+    levels |= avx2 | {"sandybridge": v2 + ",+avx", "sapphirerapids": v4}
     avx512 = dict.fromkeys(("skylake-avx512", "icelake-server", "znver4", "znver5"), v4)
     return (levels | avx512).get(cpu, "")
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import tvmlab.te as te
-from tvmlab.intrin import KINDS, LANES, DotKind, dot_tile, interleave
+from tvmlab.intrin import KINDS, DotKind, dot_tile, interleave
 from tvmlab.ir import Expr, Var, const_int
 from tvmlab.schedule import BlockRef, LoopRef, Schedule
 from tvmlab.support import TypeMismatch
@@ -88,7 +88,7 @@ def plan_dot_matmul(m: int, n: int, k: int, kind: DotKind, machine: Target) -> D
     size = 4 // kind.group
     second = next((c.size for c in machine.caches if c.level == 2), 512 << 10)
     rows = min(m, min(range(_ROWS, _ROWS // 2, -1), key=lambda r: -m % r))
-    columns = LANES * (_VECTORS if n > LANES else 1)
+    columns = kind.lanes * (_VECTORS if n > kind.lanes else 1)
     # The panel of B streams from the second-level cache: writing sums back less often counts more
     # than finding it in the first.
     parts = -(-k * size * (rows + columns) // (second // 8))
@@ -119,7 +119,8 @@ def schedule_dot_matmul(c: Tensor, target: Target | str = "cpu") -> Schedule:
     TypeMismatch
         If no dot instruction has the types of `c` and its inputs.
     """
-    machine, kind = Target.of(target), _kind_of(c)
+    machine = Target.of(target)
+    kind = _kind_of(c, machine)
     if not kind.runs_on(machine):
         return schedule_matmul(c, machine)
     assert isinstance(c.op, ComputeOp)
@@ -133,23 +134,24 @@ def schedule_dot_matmul(c: Tensor, target: Target | str = "cpu") -> Schedule:
     jo, ji = sch.split(j, [None, plan.columns])
     ko, ki = sch.split(k_loop, [None, plan.depth])
     sch.reorder(ic, jo, ko, io, ii, ji, ki)
-    vectors = plan.columns // LANES
+    vectors = plan.columns // kind.lanes
     sch.tensorize(ii, dot_tile(kind, plan.rows, vectors, plan.depth))
     sch.parallel(sch.fuse(ic, jo))
     return sch
 
 
-def _kind_of(c: Tensor) -> DotKind:
+def _kind_of(c: Tensor, machine: Target) -> DotKind:
+    """The kind with the types of a product, if there are several the one that the machine has."""
     assert isinstance(c.op, ComputeOp)
     types = (*(str(t.dtype) for t in c.op.input_tensors), str(c.dtype))
-    found = next((k for k in KINDS if (k.left, k.right, k.out) == types), None)
-    if found is None:
-        known = ", ".join(f"{k.left} * {k.right} -> {k.out}" for k in KINDS)
+    fitting = [k for k in KINDS if (k.left, k.right, k.out) == types]
+    if not fitting:
+        known = ", ".join(dict.fromkeys(f"{k.left} * {k.right} -> {k.out}" for k in KINDS))
         raise TypeMismatch(
             f"no dot instruction computes {' * '.join(types[:-1])} -> {types[-1]}",
             hint=f"known: {known}",
         )
-    return found
+    return next((k for k in fitting if k.runs_on(machine)), fitting[0])
 
 
 def _pad(sch: Schedule, sizes: tuple[int, int, int], plan: DotMatmulPlan) -> str:

@@ -14,6 +14,9 @@ _PAGE = 4096
 """Bytes. Addresses a page apart fall into one set of the first-level cache, and each page of a
 panel takes an entry of the address translation buffer."""
 
+_LINE = 64
+"""Bytes of a line of the caches."""
+
 _LATENCY = 4
 """Sums that must be under way at once, so that additions need not wait for each other."""
 
@@ -25,6 +28,9 @@ _TALL = 12
 
 _MANY = 512
 """Rows that read a panel so often that making it in parts would cost more than it saves."""
+
+_FEW = 8
+"""Registers that any machine has, also one without vectors."""
 
 _WAYS = 8
 """Lines that fit into one place of the first-level cache: so many rows need no copy."""
@@ -72,14 +78,16 @@ class MatmulPlan:
 def plan_matmul(form: ProductForm, machine: Target) -> MatmulPlan:
     """The sizes for a product on a machine."""
     m, n, k, size = form.m, form.n, form.k, form.itemsize
-    lanes, registers = machine.lanes(8 * size), machine.num_registers
+    lanes, registers = machine.lanes(8 * size), max(machine.num_registers, _FEW)
     parallel = machine.num_threads > 1 and 2 * _outer(form) * m * n * k >= _SMALL
     threads = machine.num_threads if parallel else 1
     if lanes > 1 and not form.one_tensor and _wants_dots(form, lanes):
         return _plan_of_dots(form, lanes, registers, threads, parallel)
     first, second, third = _caches(machine)
     tall = m >= 4 * _TALL and not form.one_tensor
-    far = n * size > _PAGE // 2 and k > 64
+    # Of each row a tile of short vectors takes one line: then fewer of them find a place.
+    near = _PAGE // 2 if 2 * lanes * size > _LINE else _PAGE // 2 - 1
+    far = n * size > near and k > 64
     copy_right = not form.one_tensor and (form.right_transposed or (tall and far))
     rows, columns = _tile(m, n, lanes, registers, 8 if copy_right else 12)
     most = min(first // 2 // (rows * size), _ROW_BYTES // size)
@@ -160,7 +168,7 @@ def _outer(form: ProductForm) -> int:
 
 def _tile(m: int, n: int, lanes: int, registers: int, rows: int) -> tuple[int, int]:
     """Rows and columns of the register tile: the usual ones, or those that leave less over."""
-    usual = (min(m, rows if registers >= 32 else rows // 2), 2)
+    usual = (min(m, rows if registers >= 32 else 6), 2)
     candidates = [
         (r, v)
         for r, v in product(range(1, min(m, registers) + 1), range(1, registers))
