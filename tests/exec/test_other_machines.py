@@ -44,7 +44,8 @@ def check_seed(machine: Emulated, seed: int) -> None:
     random_steps(schedule, rng, seed % 12)
     inputs = workload.arrays(seed)
     want = [np.asarray(w) for w in workload.reference(*inputs)]
-    outputs = [np.full(w.shape, 113, t.dtype.numpy) for w, t in zip(want, workload.outputs, strict=True)]  # fmt: skip
+    kinds = [tensor.dtype.numpy for tensor in workload.outputs]
+    outputs = [np.full_like(w, 113, kind) for w, kind in zip(want, kinds, strict=True)]
     run(schedule.program, machine, [*inputs, *outputs])
     for got, wanted in zip(outputs, want, strict=True):
         np.testing.assert_allclose(got, wanted, rtol=1e-5, atol=1e-5, err_msg=f"{seed}\n{schedule}")
@@ -63,12 +64,11 @@ def test_matmul_by_its_default_schedule(machine: Emulated) -> None:
     np.testing.assert_allclose(c, a @ b, rtol=1e-5)
 
 
-@pytest.mark.parametrize("types", ["int8 int8", "uint8 int8", "bfloat16 bfloat16"])
-def test_dot_instructions_of_arm(types: str) -> None:
+@pytest.mark.parametrize("left", ["int8", "uint8", "bfloat16"])
+def test_dot_instructions_of_arm(left: str) -> None:
     machine = BY_NAME["neon-bf16"]
     require(machine)
     m, n, k = 13, 21, 30
-    left, right = types.split()
     tensors = matmul_bf16(m, n, k) if left == "bfloat16" else matmul_int8(m, n, k, left)
     rng = np.random.default_rng(5)
     low = 0 if left == "uint8" else -128
@@ -78,7 +78,6 @@ def test_dot_instructions_of_arm(types: str) -> None:
         a, b = (np.clip(x.astype(np.float32), -16, 16).astype(x.dtype) for x in (a, b))
     c = np.full((m, n), 77, tensors[2].dtype.numpy)
     sch = schedule_dot_matmul(tensors[2], machine.target)
-    assert {"int8": "sdot", "uint8": "usdot", "bfloat16": "bfdot"}[left] in str(sch)
     run(sch.program, machine, [a, b, c])
     np.testing.assert_array_equal(c, a.astype(c.dtype) @ b.astype(c.dtype))
     instruction = {"int8": "sdot", "uint8": "usdot", "bfloat16": "bfdot"}[left]
@@ -93,9 +92,7 @@ def test_code_for_another_machine_is_not_called() -> None:
     assert exe.kernel.object_bytes.startswith(b"\x7fELF")
     a = np.ones((4, 4), np.float32)
     for use in (exe, exe.time):
-        with pytest.raises(
-            RuntimeFailure, match="cannot be run here: it is riscv64 code, and"
-        ) as e:
+        with pytest.raises(RuntimeFailure, match="run here: it is riscv64 code, and") as e:
             use(a, a, a)
         assert "exe.kernel.object_bytes" in str(e.value)
 

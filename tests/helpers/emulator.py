@@ -47,12 +47,11 @@ class Emulated:
 
 _ARM = (0xAA0303E8, 0xD4000001, 0xD65F03C0)
 _RISCV = (0x00068893, 0x00000073, 0x00008067)
+_PC = "llvm -mtriple=x86_64-linux-gnu"
 _X86 = (0x0FC88948, 0x9090C305)
 
 MACHINES = (
-    Emulated(
-        "neon", "llvm -mtriple=aarch64-linux-gnu -mcpu=cortex-a76", ("aarch64", "max"), _ARM
-    ),
+    Emulated("neon", "llvm -mtriple=aarch64-linux-gnu -mcpu=cortex-a76", ("aarch64", "max"), _ARM),
     Emulated(
         "neon-bf16", "llvm -mtriple=aarch64-linux-gnu -mcpu=neoverse-v1", ("aarch64", "max"), _ARM
     ),
@@ -69,9 +68,9 @@ MACHINES = (
         ("riscv64", "rv64"),
         _RISCV,
     ),
-    Emulated("x86-plain", "llvm -mtriple=x86_64-linux-gnu -mcpu=x86-64", ("x86_64", "qemu64"), _X86, 1, 231),
-    Emulated("sse4", "llvm -mtriple=x86_64-linux-gnu -mcpu=x86-64-v2", ("x86_64", "Nehalem"), _X86, 1, 231),
-)  # fmt: skip
+    Emulated("x86-plain", f"{_PC} -mcpu=x86-64", ("x86_64", "qemu64"), _X86, 1, 231),
+    Emulated("sse4", f"{_PC} -mcpu=x86-64-v2", ("x86_64", "Nehalem"), _X86, 1, 231),
+)
 
 
 def require(machine: Emulated) -> None:

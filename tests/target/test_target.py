@@ -70,7 +70,7 @@ def test_options_change_parts_of_the_host() -> None:
         ("llvm -mtriple=foo-linux", "no code can be made for the machine 'foo-linux'\nhint: a tri"),
         (
             "llvm -mtriple=aarch64-linux-gnu -mattr=+bogus",
-            "the feature 'bogus' is not known for aa",
+            "feature 'bogus' is not known for aa",
         ),
         ("llvm -num-threads=0", "target option -num-threads is '0', not a positive number"),
     ],

@@ -47,8 +47,8 @@ def dot_tile(kind: DotKind, rows: int, vectors: int, depth: int) -> TensorIntrin
     Parameters
     ----------
     rows, vectors
-        The tile has `rows` by `kind.lanes * vectors` sums, each vector of them a register; with one for
-        each vector of `b` and some to spare they should fit the 32 that there are.
+        The tile has `rows` by `kind.lanes * vectors` sums, each vector of them a register; with
+        one for each vector of `b` and some to spare they should fit the 32 that there are.
     depth
         Length of the sum, a multiple of g.
 

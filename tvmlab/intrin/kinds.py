@@ -4,7 +4,8 @@
     vdpbf16ps   out[j] += sum over 2 neighbours q of a[q] * b[j, q]      bfloat16       -> float32
     sdot, usdot, bfdot   the same on AArch64, the first of int8 * int8
 
-for 16 values j at once, or 4 on AArch64. Integers are exact: products and sums have 32 bits, and wrap around.
+for 16 values j at once, or 4 on AArch64. Integers are exact: products and sums have 32 bits, and
+wrap around.
 """
 
 from __future__ import annotations

@@ -265,8 +265,7 @@ class Copies:
 
     def _keeps(self, node: Any) -> bool:
         """Whether a node stays as it is; notes it for all below."""
-        kind = type(node)
-        if kind is Const or kind is Var:
+        if isinstance(node, (Const, Var)):
             return node is not self._var
         known = self._fixed.get(id(node))
         if known is None:
