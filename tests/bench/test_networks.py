@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from tvmlab.bench.networks import NETWORKS, to_graph, to_onnx, to_torch
+from tvmlab.bench.operators import OPERATORS, find_rows
 from tvmlab.bench.operators.networks import ROWS
 from tvmlab.graph import evaluate
 from tvmlab.graph.onnx import from_onnx
+from tvmlab.target import Target
 
 
 def test_rows_have_the_shapes_of_the_networks() -> None:
@@ -53,3 +56,19 @@ def test_compiled_networks_equal_torch(name: str) -> None:
     module.run(x=x)
     found, scale = module.get_output(0).reshape(wanted.shape), np.abs(wanted).max()
     np.testing.assert_allclose(found, wanted, atol=1e-4 * scale, rtol=0)
+
+
+@pytest.mark.parametrize("name", ["fused-depthwise", "fused-lstm-cell"])
+def test_fused_and_in_parts_compute_the_same(name: str) -> None:
+    (row,) = find_rows([name])
+    small = replace(row, shapes=tuple((1, 16, *shape[2:]) for shape in row.shapes))
+    if row.options:
+        small = replace(small, options=(("outputs", 16), ("kernel", 3), ("groups", 16)))
+    operator = OPERATORS[row.operator]
+    inputs = operator.inputs(small)
+    wanted = operator.reference(small, inputs)
+    ours = operator.ours(small, inputs, Target.host())
+    (parts,) = operator.peers[0].make(small, inputs, 1)
+    assert int(ours.prepared.split()[0]) < int(parts.prepared.split()[0])
+    for contender in (ours, parts):
+        np.testing.assert_allclose(contender.result(), wanted, rtol=0, atol=1e-5)

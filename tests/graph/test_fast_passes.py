@@ -9,11 +9,13 @@ import tvmlab as tl
 from tvmlab import topi
 from tvmlab.graph import Graph, GraphBuilder, TensorType, evaluate
 from tvmlab.graph.compiler import BuildOptions, build_with_report
-from tvmlab.graph.passes import fold_constants, fold_norm, fold_pad, use_blocks
+from tvmlab.graph.passes import fold_constants, fold_norm, fold_pad, optimize, use_blocks
 from tvmlab.graph.passes.pack_dense import pack_dense
+from tvmlab.graph.passes.sink_layout import sink_layout
 from tvmlab.graph.passes.spread import spread
 from tvmlab.graph.passes.turn_factors import turn_factors
 from tvmlab.runtime import num_threads
+from tvmlab.support import OptionError
 from tvmlab.target import Target
 
 _RANDOM = np.random.default_rng(0)
@@ -191,6 +193,33 @@ def test_transposed_convolutions_by_winograd(
     _equal(before, after)
     block = topi.channel_block(machine)
     _equal(before, fold_constants(use_blocks(after, block)))
+
+
+@pytest.mark.parametrize("transposed", [True, False])
+def test_flattened_images_meet_sorted_weights(transposed: bool) -> None:
+    g = GraphBuilder("net")
+    x = g.input("x", TensorType.of("float32", (2, 3, 6, 6)))
+    y = g.add("relu", _conv(g, x, (3, 32), 3))
+    flat = g.add("reshape", y, shape=(2, -1))
+    shape = (10, 32 * 36) if transposed else (32 * 36, 10)
+    weight = g.param(_noise(*shape) / 8, "d")
+    g.output(g.add("matmul", flat, weight, transpose_b=transposed))
+    before = g.graph()
+    blocked = fold_constants(use_blocks(before, 16))
+    after = sink_layout(blocked)
+    assert _ops(blocked) == ["blocked_conv", "relu", "layout_transform", "reshape", "matmul"]
+    assert _ops(after) == ["blocked_conv", "relu", "reshape", "matmul"]
+    _equal(before, after)
+    assert sink_layout(after) is after
+
+
+def test_passes_can_be_left_out() -> None:
+    graph = _residual()
+    _, records = optimize(graph, Target.of("cpu"), {"fold_norm"})
+    assert "fold_norm" not in [r.name for r in records]
+    with pytest.raises(OptionError, match="no pass named 'fold'") as refused:
+        optimize(graph, Target.of("cpu"), {"fold"})
+    assert "fold_norm" in str(refused.value.hint)
 
 
 def test_factors_are_turned_by_the_transpose_before() -> None:

@@ -29,6 +29,7 @@ from .kernels import (
 from .memory import Life, MemoryPlan, plan_memory
 from .passes import PassRecord, fuse_with_reasons, optimize, remove_empty
 from .types import GraphError
+from .views import View, split_views
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,8 @@ class BuildOptions:
         Whether passes may rewrite the graph first: fold, change layouts, pack weights.
     fuse
         Whether nodes are joined to larger kernels.
+    without
+        Names of passes that are left out.
     cache
         Whether objects may come from, and go to, the cache on disk.
     """
@@ -48,6 +51,7 @@ class BuildOptions:
     optimize: bool = True
     fuse: bool = True
     cache: bool = True
+    without: frozenset[str] = frozenset()
 
 
 class Built(NamedTuple):
@@ -68,6 +72,8 @@ class BuildReport:
     passes: tuple[PassRecord, ...] = ()
     found: frozenset[str] = frozenset()
     """Kernels whose schedules came from `schedules`."""
+    views: tuple[View, ...] = ()
+    """Values that need no kernel, because they lie within others."""
 
 
 def build(
@@ -139,20 +145,22 @@ def build_with_report(
     graph = remove_empty(graph)
     records: list[PassRecord] = []
     if chosen.optimize:
-        graph, records = optimize(graph, machine)
+        graph, records = optimize(graph, machine, chosen.without)
     graph = _with_own_outputs(graph)
     groups, ends = fuse_with_reasons(graph, enabled=chosen.fuse)
+    groups, views = split_views(graph, groups)
     requests = list({g.kernel: KernelRequest(g.kernel, g.text) for g in groups}.values())
     if schedules is not None:
         requests = with_found(requests, machine, schedules)
     kernels = compile_all(requests, machine, ObjectCache() if chosen.cache else None, progress)
-    memory = plan_memory(_lives(graph, groups))
+    memory = plan_memory(_lives(graph, groups, views))
     notes = {"groups": {g.kernel: g.text for g in groups}, "ends": ends}
-    plan = replace(_plan(graph, groups, kernels, memory, machine), notes=notes)
+    plan = replace(_plan(graph, groups, kernels, memory, machine, views), notes=notes)
     library = ObjectLibrary({symbol: kernel.data for symbol, kernel in kernels.items()})
     needed = {s.name: np.ascontiguousarray(graph.params[s.name]) for s in plan.params}
     found = frozenset(r.symbol for r in requests if r.trace)
-    report = BuildReport(graph, tuple(groups), memory, tuple(records), found)
+    report = BuildReport(graph, tuple(groups), memory, tuple(records), found,
+                         tuple(views))  # fmt: skip
     return Built(plan, library, needed), report
 
 
@@ -182,15 +190,21 @@ def _with_own_outputs(graph: Graph) -> Graph:
     return graph.with_nodes(nodes, outputs=outputs, types=types)
 
 
-def _lives(graph: Graph, groups: list[Group]) -> list[Life]:
-    """How long each value must be kept that is neither given nor asked for."""
+def _lives(graph: Graph, groups: list[Group], views: list[View]) -> list[Life]:
+    """How long each value must be kept that is neither given nor asked for.
+
+    A value is kept as long as a view of it is read.
+    """
+    whole: dict[str, str] = {}
+    for view in views:
+        whole[view.name] = whole.get(view.source, view.source)
     first: dict[str, int] = {}
     last: dict[str, int] = {}
     for number, group in enumerate(groups):
         for name in group.outputs:
             first[name] = last[name] = number
         for name in group.inputs:
-            last[name] = number
+            last[whole.get(name, name)] = number
     return [
         Life(name, graph.types[name].nbytes, number, last[name])
         for name, number in first.items()
@@ -198,10 +212,20 @@ def _lives(graph: Graph, groups: list[Group]) -> list[Life]:
     ]
 
 
+def _offsets(graph: Graph, memory: MemoryPlan, views: list[View]) -> dict[str, int]:
+    """Where values lie in the workspace, also those that are views of others."""
+    found = dict(memory.offsets)
+    for view in views:
+        step = graph.types[view.source].dtype.itemsize
+        found[view.name] = found[view.source] + view.first * step
+    return found
+
+
 def _plan(
     graph: Graph, groups: list[Group], kernels: Mapping[str, CompiledKernel], memory: MemoryPlan,
-    target: Target,
+    target: Target, views: list[View],
 ) -> Plan:  # fmt: skip
+    offsets = _offsets(graph, memory, views)
     used = {i for g in groups for i in g.inputs}
 
     def spec(name: str) -> TensorSpec:
@@ -218,8 +242,8 @@ def _plan(
         inputs=tuple(spec(i) for i in graph.inputs),
         params=tuple(spec(p) for p in graph.params if p in used),
         outputs=tuple(spec(o) for o in graph.outputs),
-        values=tuple(spec(v) for v in memory.offsets),
-        offsets=memory.offsets,
+        values=tuple(spec(v) for v in offsets),
+        offsets=offsets,
         workspace=memory.peak,
         steps=tuple(steps),
     )

@@ -26,15 +26,33 @@ from tvmlab.te import Operation, Tensor
 from .conv_plan import even_tile
 
 TAG = "packed_dense"
-_MOST_ROWS = 14
+_MOST_ROWS = 16
 _FEW_ROWS = 4
 """Up to so many rows, reading weights takes the time, and wide panels read them faster."""
 
 
-def panel_width(rows: int, columns: int, target: Target | str = "cpu") -> int:
-    """How many columns a panel should have for a product with so many rows."""
-    lanes = Target.of(target).lanes(32)
+_SAME_LINES = 256
+"""Rows that lie a multiple of so many elements apart take the same few lines of the first cache."""
+
+
+def panel_width(
+    rows: int, columns: int, target: Target | str = "cpu", depth: int = _SAME_LINES
+) -> int:
+    """How many columns a panel should have for a product with so many rows.
+
+    Parameters
+    ----------
+    depth
+        Elements of a row.
+    """
+    machine = Target.of(target)
+    lanes = machine.lanes(32)
     vectors = 4 if rows <= _FEW_ROWS else 2
+    # All rows at once read each weight only once, as it comes from memory.
+    if _MOST_ROWS // 2 < rows <= min(_MOST_ROWS, machine.num_registers - 2) and (
+        depth % _SAME_LINES
+    ):
+        vectors = 1
     return min(vectors, -(-columns // lanes)) * lanes
 
 

@@ -12,9 +12,9 @@ from fnmatch import fnmatchcase
 from tvmlab.bench.row import Operator, Row
 from tvmlab.support import OptionError
 
-from . import build_time, conv, dot, elementwise, gemm, networks, rows
+from . import build_time, conv, dot, elementwise, fusion, gemm, networks, rows
 
-_FAMILIES = (gemm, conv, elementwise, rows, dot, build_time, networks)
+_FAMILIES = (gemm, conv, elementwise, rows, dot, build_time, fusion, networks)
 
 OPERATORS: dict[str, Operator] = {k: v for f in _FAMILIES for k, v in f.OPERATORS.items()}
 ROWS: tuple[Row, ...] = tuple(row for family in _FAMILIES for row in family.ROWS)

@@ -26,7 +26,8 @@ def pack_dense(graph: Graph, target: Target) -> Graph:
         source, weight = node.inputs
         *rows, columns = graph.types[node.outputs[0]].sizes
         transposed = attributes(node).flag("transpose_b")
-        width = panel_width(math.prod(rows), columns, target)
+        depth = graph.types[source].sizes[-1]
+        width = panel_width(math.prod(rows), columns, target, depth)
         key = (weight, transposed, width)
         if key not in packed:
             packed[key] = _packed(made, *key)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from tvmlab.graph.ir import Graph
+from tvmlab.support import OptionError
 from tvmlab.target import Target
 from tvmlab.topi import channel_block
 
@@ -16,6 +17,7 @@ from .fold_pad import fold_pad
 from .layout import use_blocks
 from .pack_dense import pack_dense
 from .simplify import simplify, split_to_slices
+from .sink_layout import sink_layout
 from .spread import spread
 from .turn_factors import turn_factors
 
@@ -50,6 +52,7 @@ def passes(target: Target) -> list[tuple[str, Pass]]:
         ("fold_norm", fold_norm),
         ("spread", lambda graph: spread(graph, target)),
         ("use_blocks", lambda graph: use_blocks(graph, block)),
+        ("sink_layout", sink_layout),
         ("turn_factors", turn_factors),
         ("pack_dense", lambda graph: pack_dense(graph, target)),
         # Weights that were packed by nodes are packed now.
@@ -66,10 +69,30 @@ def optimize_before_layout(graph: Graph, target: Target) -> Graph:
     return graph
 
 
-def optimize(graph: Graph, target: Target) -> tuple[Graph, list[PassRecord]]:
-    """A graph that computes the same faster, and what each pass did."""
+def optimize(
+    graph: Graph, target: Target, without: Collection[str] = ()
+) -> tuple[Graph, list[PassRecord]]:
+    """A graph that computes the same faster, and what each pass did.
+
+    Parameters
+    ----------
+    without
+        Names of passes that are left out.
+
+    Raises
+    ------
+    OptionError
+        If there is no such pass.
+    """
+    chosen = passes(target)
+    unknown = set(without) - {name for name, _ in chosen}
+    if unknown:
+        raise OptionError(f"there is no pass named {min(unknown)!r}",
+                          hint=f"passes are {', '.join(name for name, _ in chosen)}")  # fmt: skip
     records: list[PassRecord] = []
-    for name, run in passes(target):
+    for name, run in chosen:
+        if name in without:
+            continue
         after = run(graph)
         records.append(PassRecord(name, graph, after))
         graph = after
