@@ -58,14 +58,18 @@ def test_numbers_around_the_function_and_types_in_quotes(define: Define) -> None
 def make(size):
     @kernel
     def fill(n: "int64", A: "int32[n]"):
+        one = alloc("int32[1]", scope="local")
+        one[0] = 1
         for i in range(size):
-            A[i] = 1
+            A[i] = one[0]
     return fill
 
 result = make(3)
 """
     )
-    assert to_text(result).startswith("def fill(n: int64, A: int32[n]):\n    for i in range(3):")
+    assert to_text(result).startswith("def fill(n: int64, A: int32[n]):")
+    assert 'one = alloc(int32[1], scope="local")' in to_text(result)
+    assert "for i in range(3):" in to_text(result)
 
 
 WRONG = """

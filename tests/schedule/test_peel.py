@@ -144,6 +144,11 @@ def _peel(first: int, last: int) -> Callable[[], None]:
     return run
 
 
+def _peel_the_only_one() -> None:
+    sch = Schedule(row_sums(1, 6))
+    sch.peel(sch.loops("C")[0], 1)
+
+
 def _partition(points: list[int]) -> Callable[[], None]:
     def run() -> None:
         sch = Schedule(row_sums(8, 6))
@@ -185,6 +190,7 @@ REFUSALS: list[tuple[Callable[[], None], str, str]] = [
     (_peel(0, 0), "peel.count", "from 1 to 7, as the loop has 8"),
     (_peel(4, 4), "peel.count", "cannot peel 4 and 4 iterations off the ends of i"),
     (_peel(-1, 2), "peel.count", "cannot peel -1 and 2"),
+    (_peel_the_only_one, "peel.count", "the loop has only one, and one must stay"),
     (_partition([]), "partition.points", "the points must rise, from 1 to 7 at most"),
     (_partition([3, 3]), "partition.points", "cannot partition i at [3, 3]"),
     (_partition([8]), "partition.points", "cannot partition i at [8]"),

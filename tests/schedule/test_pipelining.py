@@ -10,7 +10,7 @@ from helpers.steps import after_steps, ramp
 
 from tvmlab import te
 from tvmlab.driver import build
-from tvmlab.ir import to_text
+from tvmlab.ir import parse, to_text
 from tvmlab.lower import lower
 from tvmlab.schedule import RefusedError, Schedule
 from tvmlab.target import Target
@@ -191,3 +191,21 @@ def test_start_value_and_sum_stay_together() -> None:
     with pytest.raises(RefusedError) as refused:
         sch.software_pipeline(i, [0, 1])
     assert refused.value.verdict.rule == "software_pipeline.one-buffer"
+
+
+def test_a_buffer_that_all_of_its_loop_writes_is_not_doubled() -> None:
+    sch = Schedule(
+        parse("""
+def f(A: float32[8], B: float32[8], D: float32[8]):
+    for t in range(8):
+        with block("P", vt=spatial(8, t)):
+            B[vt] = A[vt] * 2.0
+        with block("R", vt=spatial(8, t)):
+            D[vt] = B[vt] + 1.0
+        with block("Q", vt=spatial(8, t)):
+            B[vt] = D[vt] * D[vt]
+""")
+    )
+    verdict = sch.check("double_buffer", "P")
+    assert verdict.rule == "double_buffer.alone"
+    assert "nothing could run while it fetches ahead" in verdict.reason

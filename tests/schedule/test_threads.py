@@ -176,13 +176,13 @@ def _grid_inside() -> None:
     sch.bind(j, "blockIdx.x")
 
 
-def _fetch(extent: int, scope: str) -> Callable[[], None]:
+def _fetch(extent: int, scope: str, threads: int = 16) -> Callable[[], None]:
     """A stage of 32 elements inside 16 threads, shared out to `extent` of them."""
 
     def run() -> None:
         a = te.placeholder((16, 32), name="A")
         k = te.reduce_axis(32, "k")
-        s = te.compute((16,), lambda i: te.sum(a[0, k], axis=k), name="S")
+        s = te.compute((threads,), lambda i: te.sum(a[0, k], axis=k), name="S")
         sch = Schedule(s)
         i, _ = sch.loops("S")
         sch.bind(i, "threadIdx.x")
@@ -268,6 +268,7 @@ def _in_block() -> None:
         (_two_of_one_tag("threadIdx.x"), "bind.nested-tag", "would do only one iteration of j"),
         (_grid_inside, "bind.grid-inside", "groups of threads start only at the top"),
         (_fetch(32, "shared"), "bind.too-many-threads", "only 16 threads"),
+        (_fetch(32, "shared", 1), "bind.too-many-threads", "only 1 thread of .*in place of it"),
         (_fetch(16, "local"), "bind.nested-tag", "not in memory that these threads share"),
         (_reduction("blockIdx.x"), "bind.reduction", "groups of threads cannot wait"),
         (_reduction("vthread"), "bind.reduction", "virtual threads cannot wait"),

@@ -189,3 +189,13 @@ def test_refusals(make: Callable[[], object], error: type[TvmlabError], text: st
     with pytest.raises(error) as caught:
         make()
     assert text in str(caught.value)
+
+
+def test_arguments_that_nothing_reads() -> None:
+    a, b = te.placeholder((4,), name="A"), te.placeholder((4,), name="A")
+    c = te.compute((4,), lambda i: a[i] + 1.0, name="C")
+    d = te.compute((4,), lambda i: a[i] + 2.0, name="D")
+    head = str(te.create_program(c, args=[b, a, c])).splitlines()[0]
+    assert head == "def c(A_1: float32[4], A: float32[4], C: float32[4]):"
+    with pytest.raises(ShapeError, match="holds D, which the program does not compute"):
+        te.create_program(c, args=[a, c, d])

@@ -2,6 +2,7 @@
 
 from .buffer import Region
 from .conditions import conjunction, conjuncts, eq, ne, upper_limit
+from .equality import Equality
 from .expr import (
     FALSE,
     SCOPES,
@@ -148,6 +149,7 @@ __all__ = [
     "CompareOp",
     "Const",
     "Copies",
+    "Equality",
     "Evaluate",
     "Expr",
     "ExprLike",

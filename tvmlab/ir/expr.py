@@ -2,7 +2,7 @@
 
 Nodes hold data and check it; behaviour (printing, evaluating, simplifying) lives elsewhere.
 Operators on expressions fold two constants and nothing more: everything cleverer is asked for from
-`arith`. `==` is identity; a comparison node is made by `eq` and `ne`.
+`arith`. `==` is a condition where one is wanted, and else compares objects (`Equality`).
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from tvmlab.support import (
     shown,
 )
 
+from .equality import Equality
 from .folding import BinaryOp, CompareOp, Scalar, fold_compare, fold_int, wrap_int
 from .mixed import RULE, is_whole
 from .op_table import call_info
@@ -34,7 +35,7 @@ Scope: TypeAlias = str
 one iteration of the loops around it: stack or registers), "register" (one SSA value made by
 register promotion), or the name of an accelerator's memory such as "accel.input"."""
 SCOPES = ("global", "shared", "warp", "local", "register")
-ExprLike: TypeAlias = Union["Expr", int, float, bool, "np.generic[Any]"]
+ExprLike: TypeAlias = Union["Expr", Equality, int, float, bool, "np.generic[Any]"]
 
 
 class Expr(Readable):
@@ -148,8 +149,16 @@ class Expr(Readable):
     def __ge__(self, other: ExprLike) -> Expr:
         return compare("ge", self, other)
 
+    def __eq__(self, other: object) -> Any:
+        return Equality(compare, "eq", self, other)
+
+    def __ne__(self, other: object) -> Any:
+        return Equality(compare, "ne", self, other)
+
+    __hash__ = object.__hash__
+
     def equal(self, other: ExprLike) -> Expr:
-        """The condition that both are equal; `==` compares the objects."""
+        """The condition that both are equal."""
         return compare("eq", self, other)
 
     def __bool__(self) -> bool:
@@ -409,6 +418,8 @@ def as_expr(value: ExprLike, like: DType | None = None) -> Expr:
     """An expression from a Python number (of type `like` if it fits) or an expression itself."""
     if isinstance(value, Expr):
         return value
+    if isinstance(value, Equality):
+        return value.formula
     value = _python_number(value)
     if like is None or (isinstance(value, float) and not like.is_float):
         return const(value)
@@ -527,6 +538,7 @@ def _fold(op: BinaryOp, a: Const, b: Const) -> Const | None:
 
 
 def _pair(a: ExprLike, b: ExprLike) -> tuple[Expr, Expr]:
+    a = a.formula if isinstance(a, Equality) else a
     if isinstance(a, Expr):
         x, y = a, as_expr(b, a.dtype)
     elif isinstance(b, Expr):
@@ -570,7 +582,8 @@ def _need_bool(op: str, a: Expr) -> None:
     if not isinstance(a, Expr):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TypeMismatch(
             f"{op} needs a condition of the program, not {shown(a)}",
-            hint="Python's == and != compare objects; write te.eq(a, b) or te.ne(a, b)",
+            hint="a Python bool is decided while the program is written; for one of the program "
+            "write te.eq(a, b) or te.ne(a, b)",
         )
     if not a.dtype.is_bool:
         raise TypeMismatch(f"{op} needs a condition, not a value of type {a.dtype}")

@@ -72,7 +72,7 @@ class DeclarationParser:
                     self.fail(keyword, f'{word} knows only scope="...", one of {known}')
             if len(node.args) != 1:
                 self.fail(node, f"{word} takes a type with a shape: {word}(float32[4, 4])")
-            node = node.args[0]
+            node = self._unquoted(node.args[0])
         if not isinstance(node, ast.Subscript):
             self.fail(
                 node, f"{name} needs a type with a shape", "write float32[4, 4], or float32[()]"

@@ -79,7 +79,7 @@ def require_loops_still_independent(program: Program, primitive: str) -> None:
             except RefusedError as error:
                 raise refuse(
                     f"{primitive}.breaks-{kind}",
-                    f"cannot {primitive} here: the {loop.kind} loop {loop.var.name} would no "
+                    f"cannot {verb(primitive)} here: the {loop.kind} loop {loop.var.name} would no "
                     f"longer be safe ({error.verdict.reason})",
                     witness=error.verdict.witness,
                     subject=loop.var,

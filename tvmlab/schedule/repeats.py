@@ -11,12 +11,13 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import TypeAlias
 
-from tvmlab.arith import Bounds, LinearForm, detect_iter_map, form_to_expr, linear_form, simplify
+from tvmlab.arith import Bounds, LinearForm, detect_iter_map, form_to_expr, linear_form
 from tvmlab.ir import Block, Expr, For, IterVar, Var, conjunction, conjuncts
 
 from .assumptions import size_facts
 from .index import ProgramIndex
 from .legality import vars_of
+from .symbolic_digits import simpler_bindings
 
 
 def runs_once(index: ProgramIndex, block: Block, inner: Sequence[For]) -> bool:
@@ -64,29 +65,31 @@ def _differs(
     env = Bounds.of(dict(around))
     for fact in facts:
         env = env.assume(fact)
-    stripped: list[tuple[IterVar, Expr]] = []
-    for it, binding in bound:
-        form = linear_form(simplify(binding, env))
+    given = [(it.extent, binding) for it, binding in bound]
+    simpler = simpler_bindings(given, dict(around), conjuncts(predicate), env)
+    stripped: list[tuple[Expr, Expr]] = []
+    for extent, binding in simpler:
+        form = linear_form(binding)
         kept = {a: c for a, c in form.terms.items() if vars_of(a) & variables}
         if any(not vars_of(a) <= variables for a in kept):
             # Outer and inner loops meet inside a division: only the whole can be looked at.
-            used = set[Var]().union(*(vars_of(b) for _, b in bound))
-            every = [(v, extent) for v, extent in around if v in used]
+            used = set[Var]().union(*(vars_of(b) for _, b in simpler))
+            every = [(v, size) for v, size in around if v in used]
             whole = {v for v, _ in every} >= variables
-            return whole and _is_injective(predicate, bound, every)
-        stripped.append((it, form_to_expr(LinearForm(kept, 0))))
+            return whole and _is_injective(predicate, simpler, every)
+        stripped.append((extent, form_to_expr(LinearForm(kept, 0))))
     return _is_injective(predicate, stripped, inner)
 
 
 def _is_injective(
-    predicate: Expr, bound: Sequence[tuple[IterVar, Expr]], loops: Sequence[tuple[Var, Expr]]
+    predicate: Expr, bound: Sequence[tuple[Expr, Expr]], loops: Sequence[tuple[Var, Expr]]
 ) -> bool:
     variables = {v for v, _ in loops}
     guards = [c for c in conjuncts(predicate) if vars_of(c) <= variables]
     mapping = detect_iter_map(
         [binding for _, binding in bound],
         loops,
-        [it.extent for it, _ in bound],
+        [extent for extent, _ in bound],
         conjunction(guards),
     )
     return mapping.injective

@@ -17,6 +17,7 @@ from tvmlab.support import deep, items_of
 from .dataflow import require_settled
 from .independence import require_loops_still_independent
 from .index import index_of
+from .legality import verb
 from .pipelining import require_pipelines_lawful
 from .printed_names import with_printed_names
 from .refused import Refused
@@ -88,7 +89,7 @@ def _run(program: Program, primitive: str, args: Mapping[str, Any]) -> Applied:
     if spec.moves_blocks:
         require_loops_still_independent(applied.program, primitive)
     if primitive not in ("bind", "set_scope"):
-        require_lawful_threads(applied.program, Asked(primitive, f"{primitive} here"))
+        require_lawful_threads(applied.program, Asked(primitive, f"{verb(primitive)} here"))
     require_pipelines_lawful(applied.program, primitive)
     return applied
 

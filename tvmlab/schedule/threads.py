@@ -151,10 +151,12 @@ def _require_cooperation(
     name, tag = loop.var.name, loop.thread
     most, size = const_int(outer.extent), const_int(loop.extent)
     if most is None or size is None or size > most:
+        few = "1 thread" if most == 1 else f"{most} threads"
+        way = f"split {name} by {most} and bind the inner loop"
         raise asked.refuse(
             "too-many-threads",
             f"{name} has {size} iterations, but it is inside {outer.var.name}, which has only "
-            f"{most} threads of {tag}; split {name} by {most} and bind the inner loop",
+            f"{few} of {tag}; {way if most != 1 else f'bind {name} in place of it'}",
             subject=loop.var,
         )
     for placed in below:

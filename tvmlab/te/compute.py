@@ -12,7 +12,7 @@ from typing import Any, Protocol, TypeAlias, Union, cast, overload
 
 import numpy as np
 
-from tvmlab.ir import Attribute, Expr, ExprLike, as_expr
+from tvmlab.ir import Attribute, Equality, Expr, ExprLike, as_expr
 from tvmlab.support import INDEX, DType, ShapeError, TypeMismatch, identifier, shown, user_span
 
 from .axis import Axis, shape_of
@@ -169,7 +169,7 @@ def _formula(value: object, name: str) -> Expr:
             f"the function of compute {name} returns the tensor {value.name}, not an element of it",
             hint=f"return an element: {value.name}[{', '.join(_AXIS_NAMES[: value.ndim])}]",
         )
-    if not isinstance(value, (Expr, int, float, np.number, np.bool_)):
+    if not isinstance(value, (Expr, Equality, int, float, np.number, np.bool_)):
         raise TypeMismatch(
             f"the function of compute {name} must return a formula, not {type(value).__name__}",
             hint="return an expression of its index arguments, such as A[i, j] + 1.0",

@@ -94,9 +94,9 @@ def logical_or(a: ExprLike, b: ExprLike) -> Expr:
     return logic("or", a, b)
 
 
-def logical_not(a: Expr) -> Expr:
+def logical_not(a: ExprLike) -> Expr:
     """Whether a condition does not hold."""
-    return LogicalNot(a)
+    return LogicalNot(as_expr(a))
 
 
 def _integers(op: BinaryOp, a: ExprLike, b: ExprLike) -> Expr:

@@ -132,9 +132,9 @@ class IRBuilder:
             yield var if is_const(first, 0) else var + first
 
     @contextmanager
-    def if_scope(self, cond: Expr) -> Generator[None, None, None]:
+    def if_scope(self, cond: ExprLike) -> Generator[None, None, None]:
         """Statements that run where a condition holds."""
-        with self._scope(lambda body: If(cond, body)):
+        with self._scope(lambda body: If(as_expr(cond), body)):
             yield
 
     @contextmanager

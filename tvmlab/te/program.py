@@ -42,6 +42,7 @@ def create_program(
     order = operations_of(roots)
     plan = _Plan(order, roots)
     params = _params(plan, roots, args)
+    plan.admit_unread([t for t in params if isinstance(t, Tensor)])
     taken = {plan.buffers[t] for t in params if isinstance(t, Tensor)}
     allocs = dict.fromkeys(plan.buffers[t] for op in plan.order for t in op.outputs)
     return Program(
@@ -84,6 +85,7 @@ class _Plan:
         self.written = self._inits_in_place(scans, roots)
         self.buffers: dict[Tensor, Buffer] = {}
         self.names: dict[object, str] = {}
+        self._namer = Namer()
         self._name_all(scans)
 
     def statement(self, op: Operation) -> Stmt:
@@ -128,7 +130,7 @@ class _Plan:
                 place[scan.state_placeholder[n]] = place[scan.update[n]] = tensor
                 if scan.init[n] in self.written:
                     place[scan.init[n]] = tensor
-        namer = Namer()
+        namer = self._namer
         for op in self.order:
             for tensor in op.outputs:
                 if tensor not in place:
@@ -139,6 +141,19 @@ class _Plan:
         for op in self.order:
             alone = len(op.outputs) == 1 and op.outputs[0] not in place
             self.names[op] = self.buffers[op.outputs[0]].name if alone else namer.name(op, op.name)
+
+    def admit_unread(self, params: Sequence[Tensor]) -> None:
+        """Give a buffer to inputs that are handed over although nothing reads them."""
+        for tensor in params:
+            if tensor in self.buffers:
+                continue
+            if not isinstance(tensor.op, PlaceholderOp):
+                raise ShapeError(
+                    f"the argument list holds {tensor.name}, which the program does not compute",
+                    hint=f"make {tensor.name} an output too, or leave it out",
+                )
+            name = self._namer.name(tensor, tensor.name)
+            self.buffers[tensor] = Buffer(name, tensor.shape, tensor.dtype, tensor.scope)
 
     def _inits_in_place(self, scans: list[ScanOp], roots: Sequence[Tensor]) -> frozenset[Tensor]:
         """Inits that nothing else reads: they are computed into the scan's own buffer."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tvmlab.ir import Call, Expr, ExprLike, Select, Var, as_expr, const
+from tvmlab.ir import Call, Equality, Expr, ExprLike, Select, Var, as_expr, const
 from tvmlab.ir import cast as cast_expr
 from tvmlab.support import BOOL, INDEX, DType, TypeMismatch, shown
 
@@ -64,6 +64,7 @@ def if_then_else(cond: ExprLike, then: ExprLike, otherwise: ExprLike) -> Expr:
 
 
 def _condition(cond: object) -> Expr:
+    cond = cond.formula if isinstance(cond, Equality) else cond
     if isinstance(cond, Expr) and cond.dtype == BOOL:
         return cond
     if isinstance(cond, Expr):
@@ -73,7 +74,8 @@ def _condition(cond: object) -> Expr:
         )
     raise TypeMismatch(
         f"te.if_then_else needs a condition of the program, not {shown(cond)}",
-        hint="Python's == and != compare objects; write te.eq(a, b) or te.ne(a, b)",
+        hint="a Python bool is decided while the program is written; for one of the program "
+        "write te.eq(a, b) or te.ne(a, b)",
     )
 
 

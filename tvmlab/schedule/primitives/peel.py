@@ -58,10 +58,14 @@ def peel(program: Program, loop: Var, first: int = 0, last: int = 0) -> Applied:
     target = index.loops[loop]
     extent = _require_cuttable(target, "peel")
     if first < 0 or last < 0 or first + last == 0 or first + last >= extent:
+        why = (
+            f"together they must be from 1 to {extent - 1}, as the loop has {extent}"
+            if extent > 1
+            else "the loop has only one, and one must stay"
+        )
         raise refuse(
             "peel.count",
-            f"cannot peel {first} and {last} iterations off the ends of {loop.name}: together "
-            f"they must be from 1 to {extent - 1}, as the loop has {extent}",
+            f"cannot peel {first} and {last} iterations off the ends of {loop.name}: {why}",
             subject=loop,
         )
     parts = [

@@ -104,7 +104,15 @@ def double_buffer(program: Program, block: BlockSymbol) -> Applied:
             subject=block,
         )
     loop = shared[-1]
-    return _pipelined(index, loop, _fetching_first(index, loop, producer), None, "double_buffer")
+    stages = _fetching_first(index, loop, producer)
+    if not any(stages):
+        raise refuse(
+            "double_buffer.alone",
+            f"cannot double buffer {producer.name}: all that {loop.var.name} does in an iteration "
+            f"feeds it or writes what it writes, so nothing could run while it fetches ahead",
+            subject=block,
+        )
+    return _pipelined(index, loop, stages, None, "double_buffer")
 
 
 def _fetching_first(index: ProgramIndex, loop: For, producer: Block) -> list[int]:
@@ -142,7 +150,7 @@ def _pipelined(
         raise refuse(
             f"{step}.stages",
             f"cannot pipeline {loop.var.name} by stages {list(stages)}: they begin with 0, and the "
-            f"last is between 1 and {MOST_STAGES}",
+            f"last is between 1 and {MOST_STAGES}, so that something runs ahead",
             subject=loop.var,
         )
     members = members_of(loop, stages, places)

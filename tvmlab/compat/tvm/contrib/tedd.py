@@ -102,7 +102,7 @@ def _target(stage: Stage) -> str:
     if stage.attach_type is AttachType.INLINE:
         return "ROOT [style=dotted label=inline]"
     parent, axis = stage.attach_stage, stage.attach_ivar
-    if isinstance(parent, Stage) and axis in parent.leaf_iter_vars:
+    if isinstance(parent, Stage) and axis is not None and axis in parent.leaf_iter_vars:
         return f"{_node(parent)}:p{parent.leaf_iter_vars.index(axis)}"
     return "ROOT"
 

@@ -11,7 +11,7 @@ from tvmlab.compat.tvm.missing import missing
 from tvmlab.compat.tvm.mixing import converted, old_index
 from tvmlab.compat.tvm.tir.build import IN_FORMULA, all, any, if_then_else
 from tvmlab.compat.tvm.transform import PassContext
-from tvmlab.ir import Expr, Var
+from tvmlab.ir import Equality, Expr, Var
 from tvmlab.ir.mixed import mixing
 from tvmlab.support import INDEX, DType, TypeMismatch, items_of
 from tvmlab.te import ThreadAxis as IterVar
@@ -72,7 +72,8 @@ def compute(
         finally:
             IN_FORMULA.reset(token)
         several = items_of(result)
-        values = tuple(bounded(old_index(r), indices) for r in several or (result,))
+        given = [r.formula if isinstance(r, Equality) else r for r in several or (result,)]
+        values = tuple(bounded(old_index(r), indices) for r in given)
         return values[0] if several is None else values
 
     formula.__signature__ = inspect.signature(fcompute)
