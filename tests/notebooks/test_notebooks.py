@@ -20,6 +20,8 @@ FOLDED = {"jupyter": {"source_hidden": True}}
 # What these teach is not a matter of speed on this machine.
 NOT_MEASURED = {"07-threads-and-scopes", "09-reading-a-refusal"}
 SECONDS = 120
+SLOW = {"13-model-to-module"}
+"""Those that compile whole networks."""
 
 
 def read(path: Path) -> Any:
@@ -63,7 +65,13 @@ def _first(code: list[str], text: str) -> int:
     return next(number for number, source in enumerate(code) if text in source)
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path",
+    [
+        pytest.param(p, id=p.stem, marks=[pytest.mark.slow] if p.stem in SLOW else [])
+        for p in NOTEBOOKS
+    ],
+)
 def test_runs_with_warnings_as_errors(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -258,9 +258,9 @@ class _Rewriter:
     def _product(self, node: Node, rows: str, matrix: Array, bias: str) -> str:
         """Bytes times bytes, as floats again, with the bias."""
         found, columns, emit = self._ranges[node.inputs[0]], matrix.shape[1], self._made.emit
-        scales = np.abs(matrix).max(0) / 127
+        scales: Array = np.abs(matrix).max(0) / 127
         scales[scales == 0] = 1
-        whole = np.clip(np.round(matrix / scales), -127, 127).astype(np.int8)
+        whole: Array = np.clip(np.round(matrix / scales), -127, 127).astype(np.int8)
         packed = topi.pack_dot(whole, topi.dot_panel(columns))
         sums = emit("packed_dot", (rows, self._made.param(packed, f"{node.name}.bytes")),
                     node=f"{node.name}.sums")  # fmt: skip
@@ -270,10 +270,10 @@ class _Rewriter:
                         ends=(self._made.types[sums].sizes[0], columns), axes=(0, 1),
                         steps=(1, 1))  # fmt: skip
         factor = (scales * found.scale).astype(np.float32)
-        shift = -factor * found.zero * whole.astype(np.int64).sum(0)
+        shift: Array = -factor * found.zero * whole.astype(np.int64).sum(0)
         if bias:
             shift = shift + self._old.params[bias]
         made = emit("cast", (sums,), node=f"{node.name}.wide", dtype="float32")
         made = emit("multiply", (made, self._made.param(factor, f"{node.name}.factor")))
-        shifts = cast("Array", shift.astype(np.float32))
-        return emit("add", (made, self._made.param(shifts, f"{node.name}.shift")))
+        shifts = self._made.param(shift.astype(np.float32), f"{node.name}.shift")
+        return emit("add", (made, shifts))

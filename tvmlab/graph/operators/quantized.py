@@ -22,6 +22,10 @@ def _patches_type(call: Call) -> TensorType:
     return call[0].with_shape([batch * down * across, -(-depth // 4) * 4])
 
 
+def _steps(count: int, step: int) -> Array:
+    return np.arange(count) * step
+
+
 def _patches(attrs: Attrs, x: Array) -> Array:
     (kh, kw), (sh, sw), (dh, dw) = (attrs.ints(n) for n in ("kernel", "strides", "dilations"))
     top, left, bottom, right = attrs.ints("pads")
@@ -29,8 +33,8 @@ def _patches(attrs: Attrs, x: Array) -> Array:
                    constant_values=attrs.int("fill"))  # fmt: skip
     down = (image.shape[1] - (kh - 1) * dh - 1) // sh + 1
     across = (image.shape[2] - (kw - 1) * dw - 1) // sw + 1
-    rows = np.arange(down)[:, None, None, None] * sh + np.arange(kh)[:, None] * dh
-    columns = np.arange(across)[:, None, None] * sw + np.arange(kw) * dw
+    rows = _steps(down, sh)[:, None, None, None] + _steps(kh, dh)[:, None]
+    columns = _steps(across, sw)[:, None, None] + _steps(kw, dw)
     made = image[:, rows, columns].reshape(x.shape[0] * down * across, -1)
     return np.pad(made, [(0, 0), (0, -made.shape[1] % 4)])
 
