@@ -19,6 +19,7 @@ from tvmlab.te import Tensor, create_program
 from .executable import Executable
 from .job import Job
 from .loops import READABLE_BEFORE, Loops
+from .strided import Strides, with_strides
 
 if TYPE_CHECKING:
     from tvmlab.codegen import EmitOptions
@@ -115,6 +116,7 @@ def build(
     emit_options: EmitOptions | None = None,
     cache: bool = True,
     link: Sequence[str | bytes | Path] = (),
+    strides: Strides | None = None,
 ) -> Executable:
     """Compile a schedule to a kernel for this machine.
 
@@ -133,6 +135,10 @@ def build(
     link
         Code to link the kernel with, for calls of `symbol:NAME`: LLVM IR as text, bitcode as
         bytes, or paths of `.ll`, `.bc` or `.c` files.
+    strides
+        Arrays that may be views: for a parameter's name how far neighbours lie apart along each
+        axis, in elements, None where the call decides. `{"A": (None, 1)}` takes parts of a
+        matrix, `{"A": (1, None)}` transposed ones, `{"A": None}` any view.
 
     Returns
     -------
@@ -150,7 +156,8 @@ def build(
         require_option(emit_options, codegen.EmitOptions, "emit_options")
     for code in _codes(link):
         program = codegen.with_code(program, code)
-
+    if strides is not None:
+        program = with_strides(program, strides)
     job = Job(program, machine, options, emit_options)
     if not cache:
         return job.built(None, None)

@@ -47,7 +47,7 @@ from .naming import Names
 from .op_table import CALLS, JOIN_LANES, SYMBOL, CallInfo, call_info
 from .parser import parse, parse_expr, parse_stmt
 from .printer import Line, marked_text, to_lines, to_text
-from .program import IMPORT_LLVM, Param, Program
+from .program import IMPORT_LLVM, STRIDES, Param, Program
 from .purity import is_pure, may_divide_by_zero
 from .regions import accessed_buffer, infer_regions, make_block, written_buffers
 from .sharing import expand_lets, share
@@ -124,6 +124,7 @@ __all__ = [
     "IMPORT_LLVM",
     "JOIN_LANES",
     "SCOPES",
+    "STRIDES",
     "SYMBOL",
     "TRUE",
     "VIRTUAL_TAGS",

@@ -16,6 +16,11 @@ IMPORT_LLVM = "import_llvm"
 """The annotation that holds code to be linked into the kernel: a text, or several in a tuple."""
 
 
+STRIDES = "strides"
+"""The annotation that tells for some parameters how far neighbours lie apart along each axis, by
+numbers and names of scalar parameters."""
+
+
 @node
 class Program(Readable):
     """A named function over buffers (and scalar sizes).

@@ -9,10 +9,21 @@ matter), and that the distance of neighbours along it is `offset` modulo `factor
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import cast
 
-from tvmlab.ir import Attribute, Block, Buffer, Expr, Program, const, const_int, walk
+from tvmlab.ir import (
+    STRIDES,
+    Attribute,
+    Block,
+    Buffer,
+    Expr,
+    Program,
+    Var,
+    const,
+    const_int,
+    walk,
+)
 
 ALIGN = "storage_align"
 
@@ -31,9 +42,10 @@ def gather_alignments(program: Program) -> Program:
 
 @dataclass(frozen=True, slots=True)
 class Alignments:
-    """The distances that buffers shall have between rows."""
+    """The distances that buffers shall have between rows, or have by the caller's choice."""
 
     wanted: dict[tuple[str, int], tuple[int, int]]
+    given: dict[Buffer, tuple[Expr, ...]] = field(default_factory=dict[Buffer, tuple[Expr, ...]])
 
     @staticmethod
     def of(program: Program) -> Alignments:
@@ -41,14 +53,17 @@ class Alignments:
         rows = cast(
             "tuple[tuple[str, int, int, int], ...]", dict(program.annotations).get(ALIGN, ())
         )
-        return Alignments({(name, axis): (factor, offset) for name, axis, factor, offset in rows})
+        wanted = {(name, axis): (factor, offset) for name, axis, factor, offset in rows}
+        return Alignments(wanted, _given_strides(program))
 
     def concern(self, buffer: Buffer) -> bool:
         """Whether something is wanted of a buffer."""
-        return any(name == buffer.name for name, _ in self.wanted)
+        return buffer in self.given or any(name == buffer.name for name, _ in self.wanted)
 
     def strides(self, buffer: Buffer) -> tuple[Expr, ...]:
         """Elements between neighbours along each axis; an unknown distance stays as it is."""
+        if buffer in self.given:
+            return self.given[buffer]
         steps = strides_of(buffer.shape)
         if not self.concern(buffer):
             return steps
@@ -63,6 +78,20 @@ class Alignments:
             found.append(step)
             step = size if const_int(step) == 1 else size * step
         return tuple(reversed(found))
+
+
+def _given_strides(program: Program) -> dict[Buffer, tuple[Expr, ...]]:
+    """The distances of parameters that the program says; names are those of its scalars."""
+    rows = cast(
+        "tuple[tuple[str, tuple[int | str, ...]], ...]",
+        dict(program.annotations).get(STRIDES, ()),
+    )
+    scalars = {p.name: p for p in program.params if isinstance(p, Var)}
+    buffers = {p.name: p for p in program.params if isinstance(p, Buffer)}
+    return {
+        buffers[name]: tuple(scalars[s] if isinstance(s, str) else const(s) for s in steps)
+        for name, steps in rows
+    }
 
 
 def strides_of(shape: Sequence[Expr]) -> tuple[Expr, ...]:

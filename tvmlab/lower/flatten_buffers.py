@@ -48,7 +48,8 @@ def flatten_buffers(program: Program) -> Program:
     found = [p for p in program.params if isinstance(p, Buffer)]
     found += [n.buffer for n in walk(program.body) if isinstance(n, Alloc)]
     wanted = Alignments.of(program)
-    flat = {b: _flat_buffer(b, wanted) for b in [*found, *program.allocs] if len(b.shape) != 1}
+    buffers = [*found, *program.allocs]
+    flat = {b: _flat_buffer(b, wanted) for b in buffers if len(b.shape) != 1 or b in wanted.given}
     if not flat and not any(isinstance(n, Stride) for n in walk(program.body)):
         return program
 
@@ -74,7 +75,10 @@ def flatten_buffers(program: Program) -> Program:
 
 def _flat_buffer(buffer: Buffer, wanted: Alignments) -> Buffer:
     size: Expr = const(1)
-    if wanted.concern(buffer):
+    if buffer in wanted.given:
+        for extent, step in zip(buffer.shape, wanted.given[buffer], strict=True):
+            size = size + (extent - 1) * step
+    elif wanted.concern(buffer):
         size = wanted.strides(buffer)[0] * buffer.shape[0]
     else:
         for dim in buffer.shape:

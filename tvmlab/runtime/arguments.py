@@ -58,6 +58,8 @@ def bind_arguments(signature: Signature, arguments: Sequence[Any]) -> BoundArgum
     for param in signature.params:
         if isinstance(param, BufferParam):
             _check_array(param, arrays[param.name], sizes)
+            if param.strides:
+                _note_strides(param, arrays[param.name], sizes)
     _check_overlap(signature, arrays)
     slots = (ctypes.c_uint64 * max(1, len(signature.params)))()
     for number, param in enumerate(signature.params):
@@ -70,7 +72,7 @@ def bind_arguments(signature: Signature, arguments: Sequence[Any]) -> BoundArgum
 
 def _pair_up(signature: Signature, arguments: Sequence[Any]) -> list[tuple[Param, Any]]:
     """Parameters with their arguments; scalars that shapes give may be left out, all together."""
-    params: Sequence[Param] = signature.params
+    params: Sequence[Param] = signature.callable_params
     if len(arguments) != len(params):
         inferred = signature.inferred
         params = [p for p in params if p.name not in inferred]
@@ -155,7 +157,7 @@ def _check_array(param: BufferParam, array: NDArray[Any], sizes: dict[str, int])
             f"argument {param.name} has shape {array.shape}, the kernel needs "
             f"{_shape_text(param, wanted)}"
         )
-    if not array.flags.c_contiguous:
+    if not param.strides and not array.flags.c_contiguous:
         raise RuntimeFailure(
             f"argument {param.name} is not contiguous in row-major order (strides {array.strides})",
             hint=f"pass np.ascontiguousarray({param.name})"
@@ -176,6 +178,47 @@ def _check_array(param: BufferParam, array: NDArray[Any], sizes: dict[str, int])
         )
 
 
+def _note_strides(param: BufferParam, array: NDArray[Any], sizes: dict[str, int]) -> None:
+    """Read the distances of neighbours off a view, and check those that are fixed."""
+    for axis, (step, size, given) in enumerate(
+        zip(param.strides, array.shape, array.strides, strict=True)
+    ):
+        distance, rest = divmod(given, array.itemsize)
+        fits = rest == 0 and (isinstance(step, str) or step == distance or size <= 1)
+        if not fits:
+            raise RuntimeFailure(
+                f"neighbours along axis {axis} of argument {param.name} lie {given} bytes apart, "
+                f"the kernel needs {'whole elements' if rest else f'{step} element(s)'}",
+                hint=f"pass np.ascontiguousarray({param.name}), or build with other strides",
+            )
+        if isinstance(step, str):
+            sizes[step] = distance
+    if param.written and _meets_itself(array):
+        raise RuntimeFailure(
+            f"argument {param.name} is written by the kernel, and elements of it share memory",
+            hint="pass a view whose elements lie apart, or a copy",
+        )
+
+
+def _meets_itself(array: NDArray[Any]) -> bool:
+    """Whether elements of a view may share memory: apart are axes that step over each other."""
+    reach = array.itemsize
+    axes = zip(array.strides, array.shape, strict=True)
+    for step, size in sorted((abs(step), size) for step, size in axes if size > 1):
+        if step < reach:
+            return True
+        reach = step * size
+    return False
+
+
+def _span(array: NDArray[Any]) -> tuple[int, int]:
+    """The addresses between which the elements of a view lie."""
+    low = high = address_of(array)
+    for step, size in zip(array.strides, array.shape, strict=True):
+        low, high = low + min(step, 0) * (size - 1), high + max(step, 0) * (size - 1)
+    return low, high + array.itemsize
+
+
 def _shape_text(param: BufferParam, wanted: tuple[int | None, ...]) -> str:
     parts = [
         str(dim) if size is None or isinstance(dim, int) else f"{dim} = {size}"
@@ -187,7 +230,7 @@ def _shape_text(param: BufferParam, wanted: tuple[int | None, ...]) -> str:
 def _check_overlap(signature: Signature, arrays: dict[str, NDArray[Any]]) -> None:
     """Refuse an output that shares memory with another argument: the code assumes it does not."""
     spans = [
-        (start := address_of(array), start + array.nbytes, param)
+        (*_span(array), param)
         for param in signature.params
         if isinstance(param, BufferParam) and (array := arrays[param.name]).nbytes
     ]

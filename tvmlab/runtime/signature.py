@@ -25,13 +25,18 @@ Dim: TypeAlias = Union[int, str]
 
 @dataclass(frozen=True, slots=True)
 class BufferParam:
-    """A buffer: its data must be row-major and aligned to `alignment` bytes (0: to the element)."""
+    """A buffer: its data must be row-major and aligned to `alignment` bytes (0: to the element).
+
+    With `strides` it may be a view instead: they tell for each axis how far neighbours lie apart,
+    in elements, by a number or by the name of the scalar that takes what the array has.
+    """
 
     name: str
     dtype: DType
     shape: tuple[Dim, ...]
     written: bool = False
     alignment: int = 0
+    strides: tuple[Dim, ...] = ()
 
     @property
     def text(self) -> str:
@@ -67,8 +72,20 @@ class Signature:
         sizes = {d for p in self.params if isinstance(p, BufferParam) for d in p.shape}
         return tuple(p.name for p in self.params if isinstance(p, ScalarParam) and p.name in sizes)
 
+    @property
+    def distances(self) -> frozenset[str]:
+        """Scalars that arrays alone give: callers cannot pass them."""
+        steps = (s for p in self.params if isinstance(p, BufferParam) for s in p.strides)
+        return frozenset(step for step in steps if isinstance(step, str))
+
+    @property
+    def callable_params(self) -> tuple[Param, ...]:
+        """The parameters that callers pass."""
+        distances = self.distances
+        return tuple(p for p in self.params if p.name not in distances)
+
     def __str__(self) -> str:
-        return f"{self.name}({', '.join(param.text for param in self.params)})"
+        return f"{self.name}({', '.join(param.text for param in self.callable_params)})"
 
     def to_json(self) -> dict[str, Any]:
         """As plain data, for a saved module."""
@@ -99,6 +116,7 @@ def _param_json(param: Param) -> dict[str, Any]:
         "shape": list(param.shape),
         "written": param.written,
         "alignment": param.alignment,
+        "strides": list(param.strides),
     }
 
 
@@ -106,9 +124,8 @@ def _param_of(data: Mapping[str, Any]) -> Param:
     dtype = DType.of(data["dtype"])
     if "shape" not in data:
         return ScalarParam(data["name"], dtype)
-    return BufferParam(
-        data["name"], dtype, tuple(data["shape"]), data["written"], data["alignment"]
-    )
+    shape, strides = tuple(data["shape"]), tuple(data.get("strides", ()))
+    return BufferParam(data["name"], dtype, shape, data["written"], data["alignment"], strides)
 
 
 _OPERATORS: dict[type, Callable[[int, int], int]] = {

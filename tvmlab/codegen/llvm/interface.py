@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from tvmlab.ir import Binary, Buffer, Cast, Const, Expr, Program, Var
+from typing import cast
+
+from tvmlab.ir import STRIDES, Binary, Buffer, Cast, Const, Expr, Program, Var
 from tvmlab.runtime import BufferParam, Dim, ScalarParam, Signature
 from tvmlab.support import Namer, UnsupportedOp
 
@@ -26,16 +28,30 @@ def kernel_signature(program: Program, like: Program | None = None) -> Signature
     names = Namer()
     for var in (p for p in shown.params if isinstance(p, Var)):
         names.name(var, var.name)  # scalars first: their names appear in shapes
+    strides = _strides(shown, names)
     params: list[BufferParam | ScalarParam] = []
     for param, flat in zip(shown.params, program.params, strict=True):
         name = names.name(param, param.name)
         if isinstance(param, Var):
             params.append(ScalarParam(name, param.dtype))
             continue
+        steps = strides.get(param.name, ())
         written = isinstance(flat, Buffer) and uses.get(flat, BufferUse()).written
         shape = tuple(_dim(size, names) for size in param.shape)
-        params.append(BufferParam(name, param.dtype, shape, written))
+        params.append(BufferParam(name, param.dtype, shape, written, 0, steps))
     return Signature(kernel_name(program), tuple(params))
+
+
+def _strides(program: Program, names: Namer) -> dict[str, tuple[Dim, ...]]:
+    """What a program says of the distances in its parameters, with the scalars' final names."""
+    rows = cast(
+        "tuple[tuple[str, tuple[Dim, ...]], ...]", dict(program.annotations).get(STRIDES, ())
+    )
+    scalars = {p.name: names.name(p, p.name) for p in program.params if isinstance(p, Var)}
+    return {
+        name: tuple(scalars[step] if isinstance(step, str) else step for step in steps)
+        for name, steps in rows
+    }
 
 
 def _dim(size: Expr, names: Namer) -> Dim:
