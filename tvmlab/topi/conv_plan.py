@@ -102,7 +102,12 @@ def _channel_lanes(anchor: Anchor, width: int, wanted: int) -> tuple[int, int]:
         block = anchor.layout.blocks["C"]
         most = max(1, wanted * width // max(block, width))
         return block, _tile_of_group(anchor, max(1, _group_channels(anchor) // block), most)
-    return min(-(-anchor.extent("C") // width), wanted) * width, 1
+    most = min(-(-anchor.extent("C") // width), wanted) * width
+    group = _group_channels(anchor)
+    if anchor.kind != "full" or group == _channels(anchor) or group % most == 0:
+        return most, 1
+    # A vector over several groups would need the inputs of each of them.
+    return max(n for n in range(1, width + 1) if group % n == 0), 1
 
 
 def _group_channels(anchor: Anchor) -> int:

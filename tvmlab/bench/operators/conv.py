@@ -1,4 +1,5 @@
-"""Convolutions of ResNet-18 and depthwise ones of MobileNet (Table 2 of the TVM paper), batch 1.
+"""Convolutions of ResNet-18 and depthwise ones of MobileNet (Table 2 of the TVM paper), batch 1;
+grouped ones of ResNeXt and ShuffleNet; some of them in the layouts NCHW and NHWC, nothing packed.
 
 Images come in the layout that each library likes best, filters packed beforehand where it can. 3x3
 filters with stride 1 are transformed for Winograd's algorithm; the rows `C2-direct` and so on have
@@ -7,6 +8,7 @@ the direct sums of the same convolutions.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
@@ -57,11 +59,25 @@ MOBILENET = {
     "D9": (7, 1024, 1),
 }
 
+# Height and width, channels, groups, kernel, stride.
+GROUPED = {
+    "G1": (56, 128, 32, 3, 1),
+    "G2": (56, 256, 32, 3, 2),
+    "G3": (28, 256, 32, 3, 1),
+    "G4": (14, 512, 32, 3, 1),
+    "G5": (7, 1024, 32, 3, 1),
+    "G6": (28, 256, 4, 3, 1),
+    "G7": (28, 240, 3, 1, 1),
+}
+
 
 def _ours(row: Row, inputs: Inputs, target: Target) -> Contender:
-    (_, channels, height, width), (outputs, _, kernel, _) = row.shapes
+    (_, channels, height, width), (outputs, of_group, kernel, _) = row.shapes
     stride, padding = row.option("stride"), row.option("padding")
     block = channel_block(target)
+    plain = "NCHW" if 1 < of_group < channels and of_group % block else None
+    if layout := row.option("layout", plain):
+        return _unpacked(row, inputs, layout, target)
     image = "NCHW" if channels % block else f"NCHW{block}c"
     tile = 0
     if row.option("groups", 1) == 1 and kernel == 3 and stride == 1 and not row.option("direct"):
@@ -71,7 +87,7 @@ def _ours(row: Row, inputs: Inputs, target: Target) -> Contender:
         data, weight = _placeholder(inputs[0], image), te.placeholder(filters.shape, name="W")
         out = conv2d_winograd(data, weight, padding, image)
         return _contender(out, (inputs[0], filters), image, target)
-    single = channels % block or row.option("groups", 1) > 1
+    single = of_group % block
     kept = f"OIHW{block}o" if single else f"OIHW{block}i{block}o"
     filters = pack_array(inputs[1], "OIHW", kept)
     data, weight = _placeholder(inputs[0], image), te.placeholder(filters.shape, name="W")
@@ -80,6 +96,25 @@ def _ours(row: Row, inputs: Inputs, target: Target) -> Contender:
         kernel_layout=kept, out_layout=f"NCHW{block}c",
     )  # fmt: skip
     return _contender(out, (inputs[0], filters), image, target)
+
+
+def _unpacked(row: Row, inputs: Inputs, layout: str, target: Target) -> Contender:
+    """The convolution in a usual layout, filters as they come in it."""
+    kept = "OIHW" if layout == "NCHW" else "HWIO"
+    filters = pack_array(inputs[1], "OIHW", kept)
+    data, weight = _placeholder(inputs[0], layout), te.placeholder(filters.shape, name="W")
+    out = conv2d(
+        data, weight, row.option("stride"), row.option("padding"), layout=layout,
+        groups=row.option("groups", 1),
+    )  # fmt: skip
+    arrays = [pack_array(inputs[0], "NCHW", layout), filters]
+    made = kernel_contender(schedule_conv(out, target, args=[data, weight, out]), arrays, target)
+    return Contender(
+        made.name,
+        made.run,
+        lambda: pack_array(made.result(), layout, "NCHW"),
+        prepared=f"images in the layout {layout}",
+    )
 
 
 def _placeholder(array: Array, layout: str) -> Tensor:
@@ -195,8 +230,26 @@ def _mobilenet(name: str) -> Row:
     return Row("depthwise", name, "conv2d", shapes, options=options)
 
 
+def _grouped(name: str) -> Row:
+    size, channels, groups, kernel, stride = GROUPED[name]
+    shapes = (1, channels, size, size), (channels, channels // groups, kernel, kernel)
+    options = (("stride", stride), ("padding", kernel // 2), ("groups", groups))
+    return Row("grouped", name, "conv2d", shapes, options=options)
+
+
+def _in_layout(row: Row, layout: str) -> Row:
+    options = (*row.options, ("layout", layout))
+    return replace(row, group="layouts", name=f"{row.name}-{layout.lower()}", options=options)
+
+
 ROWS = (
     *map(_resnet, RESNET),
     *(_resnet(name, ("direct", True)) for name in ("C2", "C6", "C9", "C12")),
     *map(_mobilenet, MOBILENET),
+    *map(_grouped, GROUPED),
+    *(
+        _in_layout(row, layout)
+        for row in (*map(_resnet, ("C1", "C2", "C4", "C9", "C12")), _mobilenet("D1"))
+        for layout in ("NCHW", "NHWC")
+    ),
 )

@@ -265,7 +265,9 @@ ROWS = (
         Row("elementwise", f"chain-{n}x{n}", "chain", ((n, n), (n, n)))
         for n in (32, 256, 1024, 4096)
     ),
+    Row("elementwise", "chain-1000x1001", "chain", ((1000, 1001), (1000, 1001))),
     Row("elementwise", "gelu-1024x1024", "gelu", ((1024, 1024),)),
+    Row("elementwise", "gelu-1000x1001", "gelu", ((1000, 1001),)),
     *(
         Row(
             "elementwise", f"{f}-1024x1024", "function", ((1024, 1024),), options=(("function", f),)
@@ -273,6 +275,7 @@ ROWS = (
         for f in _FUNCTIONS
     ),
     *(_transposed(f"transpose-{n}", (n, n), (1, 0)) for n in (64, 512, 1000, 1024, 4096)),
+    _transposed("transpose-1000x1001", (1000, 1001), (1, 0)),
     _transposed("nchw-to-nhwc", (8, 64, 56, 56), (0, 2, 3, 1)),
     _transposed("nhwc-to-nchw", (8, 56, 56, 64), (0, 3, 1, 2)),
     _transposed("heads-0213", (8, 512, 16, 64), (0, 2, 1, 3)),

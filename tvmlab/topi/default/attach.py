@@ -47,7 +47,8 @@ def _attach(sch: Schedule, block: BlockRef, threads: int) -> None:
     shared = [LoopRef(sch, loop.var) for loop in index.common_loops(*consumers)]
     before = _iterations(index, found)
     outer = _outer(sch, consumers, shared)
-    if _too_few(outer, threads) and before[0] >= size_of(outer) * _LONG_ROW:
+    longest = max(before[0], *(_iterations(index, consumer)[0] for consumer in consumers))
+    if _too_few(outer, threads) and longest >= size_of(outer) * _LONG_ROW:
         return
     for loop in reversed(outer):
         if tried(lambda loop=loop: sch.compute_at(block, loop)) is None:
