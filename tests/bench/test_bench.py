@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -175,3 +176,12 @@ def test_inputs_are_the_same_each_time() -> None:
     row = Row("test", "x", "double", ((3, 5),), "int32")
     assert (random_inputs(row)[0] == random_inputs(row)[0]).all()
     assert random_inputs(row)[0].dtype == np.int32
+
+
+def test_facts_are_a_table_of_their_own() -> None:
+    facts = {"weights": "1 MB"}
+    known = replace(result((1.0,)), scores=(Score("tvmlab", (1e-3,), 1e-7, "", facts),))
+    _, (title, lines, remarks) = result_tables([known])
+    assert title.endswith("what tvmlab needs")
+    assert lines == [("", "weights"), (known.name, "1 MB")]
+    assert remarks == []

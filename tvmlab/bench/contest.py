@@ -55,6 +55,7 @@ def run_contest(
                 "seconds": times,
                 "error": error,
                 "prepared": contender.prepared,
+                "facts": contender.facts,
             }
             for contender, times, error in zip(ready, seconds, errors, strict=True)
         ],

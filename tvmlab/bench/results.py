@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -40,12 +40,15 @@ class Score:
         The largest difference from the result in float64, in units of the largest element.
     prepared
         What it did beforehand, which is not in the time.
+    facts
+        What else is known of it, each with its name.
     """
 
     name: str
     seconds: tuple[float, ...]
     error: float
     prepared: str = ""
+    facts: dict[str, str] = field(default_factory=dict[str, str])
 
     @property
     def median(self) -> float:
@@ -136,6 +139,7 @@ class BenchResult:
                     "spread": score.spread,
                     "error": score.error,
                     "prepared": score.prepared,
+                    "facts": score.facts,
                     "seconds": list(score.seconds),
                 }
                 for score in self.scores
@@ -218,7 +222,8 @@ def _lines(request: dict[str, Any]) -> Iterator[dict[str, Any]]:
 def _result(data: dict[str, Any], peaks: MachinePeaks | None) -> BenchResult:
     read, written = data["moved"]
     scores = tuple(
-        Score(c["name"], tuple(c["seconds"]), c["error"], c["prepared"]) for c in data["contenders"]
+        Score(c["name"], tuple(c["seconds"]), c["error"], c["prepared"], c["facts"])
+        for c in data["contenders"]
     )
     limit = None
     if peaks is not None and data["measure"] != "seconds":

@@ -75,6 +75,8 @@ class Contender:
         Run so often and return the seconds of one run, for those that live in another process.
     prepared
         What was done before and is not in the time, such as packing weights.
+    facts
+        What else is known of it, each with its name, such as how much memory it takes.
     """
 
     name: str
@@ -82,6 +84,7 @@ class Contender:
     result: Callable[[], Array]
     turn: Callable[[int], float] | None = None
     prepared: str = ""
+    facts: dict[str, str] = field(default_factory=dict[str, str])
 
     def timed(self, count: int) -> float:
         """Seconds of one run, from `count` runs."""

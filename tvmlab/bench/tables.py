@@ -11,14 +11,22 @@ Table = list[tuple[str, ...]]
 
 
 def result_tables(results: Sequence[BenchResult]) -> list[tuple[str, Table, list[str]]]:
-    """One table for each group and number of threads: its title, its lines, and remarks."""
+    """One table for each group and number of threads: its title, its lines, and remarks.
+
+    Behind it comes one of what else is known of tvmlab's results, if anything is.
+    """
     parts: dict[tuple[str, int], list[BenchResult]] = {}
     for result in results:
         parts.setdefault((result.group, result.threads), []).append(result)
-    return [
-        (_title(group, threads, rows), _table(rows), _remarks(rows))
-        for (group, threads), rows in parts.items()
-    ]
+    made: list[tuple[str, Table, list[str]]] = []
+    for (group, threads), rows in parts.items():
+        made.append((_title(group, threads, rows), _table(rows), _remarks(rows)))
+        names = list(dict.fromkeys(name for row in rows for name in row.ours.facts))
+        if names:
+            lines = [(row.name, *(row.ours.facts.get(n, "-") for n in names)) for row in rows]
+            title = f"{group}, {threads} thread{'s' * (threads != 1)}, what tvmlab needs"
+            made.append((title, [("", *names), *lines], []))
+    return made
 
 
 def _title(group: str, threads: int, rows: Sequence[BenchResult]) -> str:
