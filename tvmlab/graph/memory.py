@@ -1,7 +1,8 @@
 """Where values lie: one workspace for all that lives only between kernels.
 
 Values that are never alive together share memory. One after another is placed, each at the lowest
-place that is free for its whole life; of several orders the best counts.
+place that is free for its whole life; of several orders the best counts. Then, what lay highest
+is placed first, and so on, as long as memory could be saved.
 """
 
 from __future__ import annotations
@@ -46,19 +47,37 @@ _ORDERS: tuple[Callable[[Life], tuple[int, ...]], ...] = (
 """The largest first, those that fill most, that live longest, that come first."""
 
 
+_ROUNDS, _PLACED = 32, 16000
+"""How often values are placed once more, and how many in all, to come nearer to the least."""
+
+
 def plan_memory(lives: Sequence[Life]) -> MemoryPlan:
     """A place for each value."""
-    least = lower_bound(lives)
-    best: MemoryPlan | None = None
-    for order in _ORDERS:
-        placed, peak = _placed(sorted(lives, key=order))
-        if best is None or peak < best.peak:
-            offsets = {life.name: offset for life, offset in placed}
-            best = MemoryPlan(offsets, peak, least, sum(life.room for life in lives))
-        if best.peak <= least:
+    least, unshared = lower_bound(lives), sum(life.room for life in lives)
+    found: list[tuple[int, list[Life], dict[str, int]]] = []
+    for rule in _ORDERS:
+        order = sorted(lives, key=rule)
+        found.append(_planned(order))
+        if found[-1][0] <= least:
             break
-    assert best is not None
-    return best
+    peak, order, offsets = min(found, key=lambda plan: plan[0])
+    for _ in range(min(_ROUNDS, _PLACED // max(len(lives), 1))):
+        if peak <= least:
+            break
+        # What ends last did not find a better place: it comes first now.
+        last = max(order, key=lambda life: offsets[life.name] + life.room)
+        order = [last, *(life for life in order if life is not last)]
+        height, order, offsets = _planned(order)
+        found.append((height, order, offsets))
+        peak = min(peak, height)
+    peak, _, offsets = min(found, key=lambda plan: plan[0])
+    return MemoryPlan(offsets, peak, least, unshared)
+
+
+def _planned(order: list[Life]) -> tuple[int, list[Life], dict[str, int]]:
+    """What an order needs, itself, and where it puts values."""
+    placed, peak = _placed(order)
+    return peak, order, {life.name: offset for life, offset in placed}
 
 
 def _placed(lives: Sequence[Life]) -> tuple[list[tuple[Life, int]], int]:
