@@ -12,7 +12,7 @@ from onnx import helper, numpy_helper
 from tvmlab.cli import main
 from tvmlab.cli.workloads import named_workload
 from tvmlab.target import Target
-from tvmlab.tune import TuningLog
+from tvmlab.tune import Trial, TuningLog
 
 
 def test_a_workload_is_tuned_and_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -91,3 +91,24 @@ def test_a_model_that_computes_nothing_is_refused(
     model = str(saved_model(tmp_path, 0))
     assert main(["tune", model, "--log", str(tmp_path / "log")]) == 1
     assert "net.onnx has no kernel to tune" in capsys.readouterr().err
+
+
+def test_searches_are_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log = str(tmp_path / "log")
+    with TuningLog(log) as opened:
+        for n, (search, gflops) in enumerate((("random", 1.0), ("genetic", 2.0))):
+            for seed in range(2):
+                opened.add(
+                    Trial("w", "t", values={"n": n}, seconds=1.0, gflops=gflops + seed,
+                          tuner=f"matmul-16/{search}/{seed}/alone")
+                )  # fmt: skip
+    words = ["searches", "matmul-16", "--seeds", "1", "--trials", "1", "--search", "random"]
+    page = tmp_path / "curves.html"
+    assert main([*words, "--log", log, "--plot", str(page)]) == 0
+    out = capsys.readouterr().out
+    assert "matmul-16  random   2" in out
+    assert "1.5" in out
+    assert "random" in page.read_text("utf-8")
+    assert main([*words, "--log", log, "--json"]) == 0
+    runs = json.loads(capsys.readouterr().out)
+    assert {run["search"] for run in runs} == {"random", "genetic"}

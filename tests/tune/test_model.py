@@ -289,3 +289,16 @@ def test_calibration_never_falls_and_keeps_the_mean(points: list[tuple[float, fl
     assert Calibration.from_json(json.loads(json.dumps(scale.to_json()))) == scale
     with pytest.raises(ParseError, match="as many scores as logarithms"):
         Calibration.from_json({"scores": [1], "logs": []})
+
+
+def test_a_search_with_a_past_learns_from_its_own_first_trials() -> None:
+    rng = np.random.default_rng(0)
+    learner = Learner(CostModel(hold_out=False))
+    width = len(feature_names())
+    for _ in range(100):
+        learner.add(rng.random(width, np.float32), float(rng.random()), "past")
+    assert learner.refit_if_due()
+    for number in range(1, 7):
+        learner.add(rng.random(width, np.float32), float(rng.random()), "own")
+        assert learner.refit_if_due() == (number == 6)
+    assert learner.model.row_count == 106

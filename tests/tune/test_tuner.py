@@ -144,3 +144,21 @@ def test_a_machine_that_becomes_slower_is_noticed(tmp_path: Path) -> None:
     list(steady.run(12))
     assert steady.drift == 0.0
     assert "clock" not in dict(tuning_report(steady).facts)
+
+
+def test_what_was_best_for_a_relative_is_tried_first(tmp_path: Path) -> None:
+    with TuningLog(tmp_path / "log") as log:
+        first = Tuner(blocked_space(32), log=log, runner=Oracle(by_length), starts=())
+        list(first.run(12))
+        assert first.best is not None
+        second = Tuner(blocked_space(48), log=log, runner=Oracle(by_length), starts=())
+        trial = next(second.run(3))
+        old, new = first.best.values, trial.values
+        assert old["copy_b"] == new["copy_b"]
+        assert abs(old["i"][-1] - new["i"][-1]) <= 2
+        alone = Tuner(
+            blocked_space(24), log=log, runner=Oracle(by_length), starts=(), transfer=False
+        )
+        assert not alone._queue  # pyright: ignore[reportPrivateUsage]
+        other = Tuner(generic_space(small_conv()), log=log, runner=Oracle(by_length), starts=())
+        assert not other._queue  # pyright: ignore[reportPrivateUsage]

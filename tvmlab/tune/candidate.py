@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -41,3 +42,15 @@ def throughput_of(trial: Trial) -> float:
     if not trial.ok or not trial.seconds:
         return 0.0
     return trial.gflops or 1e-9 / trial.seconds
+
+
+def out_of_patience(trials: Sequence[Trial], patience: int | None) -> bool:
+    """Whether so many trials in a row brought no gain."""
+    if patience is None:
+        return False
+    since, top = 0, 0.0
+    for trial in trials:
+        value = throughput_of(trial)
+        since = 0 if value > top else since + (trial.status != "refused")
+        top = max(top, value)
+    return since >= patience

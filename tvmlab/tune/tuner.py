@@ -12,7 +12,7 @@ import threading
 from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from contextlib import AbstractContextManager, ExitStack, nullcontext
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -24,7 +24,7 @@ from tvmlab.schedule import Schedule
 from tvmlab.support import OptionError, ScheduleError
 from tvmlab.target import machine_id
 
-from .candidate import Candidate, throughput_of
+from .candidate import Candidate, out_of_patience, throughput_of
 from .features import extract_features
 from .log import Trial, TuningLog, target_key, workload_of
 from .measure import (
@@ -34,8 +34,10 @@ from .measure import (
     MeasureSettings,
     Runner,
     busy_workers,
+    while_nobody_times,
 )
 from .models import AnalyticModel, CostModel, Learner
+from .relatives import related_points
 from .search import Search, make_search
 from .spaces import Points, Space
 from .starts import default_starts
@@ -69,7 +71,8 @@ class Tuner:
     patience
         Stop when so many trials in a row brought no gain; None to go on.
     transfer
-        Whether to learn from other workloads in the log.
+        Whether to learn from other workloads in the log, and to try what was best for those that
+        have the same knobs.
     settings
         How carefully to measure.
     starts
@@ -168,7 +171,11 @@ class Tuner:
             left = count
             ahead = 2 * busy_workers()
             while not self.stop.is_set():
-                while left > 0 and len(pending) < ahead and not self._out_of_patience():
+                while (
+                    left > 0
+                    and len(pending) < ahead
+                    and not out_of_patience(self.trials, self.patience)
+                ):
                     candidate = self._next(runner)
                     if candidate is None:
                         left = 0
@@ -189,16 +196,6 @@ class Tuner:
                         if (again := self._reference_if_due(candidate, result)) is not None:
                             pending[runner.submit(self._request(again.schedule))] = again
 
-    def _out_of_patience(self) -> bool:
-        if self.patience is None:
-            return False
-        since, top = 0, 0.0
-        for trial in self.trials:
-            value = trial.gflops or (1.0 / trial.seconds if trial.seconds else 0.0)
-            since = 0 if value > top else since + (trial.status != "refused")
-            top = max(top, value)
-        return since >= self.patience
-
     def _next(self, runner: Runner) -> Candidate | None:
         """The next point with a program that was not tried before, or one that is refused."""
         while not self.stop.is_set():
@@ -207,7 +204,7 @@ class Tuner:
             candidate = self._queue.popleft()
             try:
                 if candidate.point is not None:
-                    with _while_nobody_times(runner):
+                    with while_nobody_times(runner):
                         candidate.schedule = self.space.schedule(candidate.point)
             except ScheduleError as error:
                 candidate.error = str(error.args[0] if error.args else error)
@@ -223,13 +220,13 @@ class Tuner:
 
     def _refill(self, runner: Runner) -> bool:
         """Choose new points."""
-        with _while_nobody_times(runner):
+        with while_nobody_times(runner):
             self._learner.refit_if_due()
         model = self._learner.model
 
         def score(points: Points) -> NDArray[np.float64]:
             # Not one long stretch: who has built something would wait for its end.
-            with _while_nobody_times(runner):
+            with while_nobody_times(runner):
                 return self._score(points)
 
         points = self._search.ask(self.batch, score if self._search.needs_model else None)
@@ -343,6 +340,9 @@ class Tuner:
             for n, workload in enumerate(workloads):
                 if workload != self.workload.key:
                     self._learner.add(rows[n], float(throughput[n]), workload)
+            related = related_points(self.space, self.workload, log, self.target, machine)
+            for point, row in zip(related, self.space.features(related), strict=True):
+                self._queue.append(Candidate(point, None, features=row))
         own = log.trials(workload=self.workload.key, target=self.target, machine=machine)
         fitting = [t for t in own if not t.stale]
         points = [self._point_of(trial) for trial in fitting]
@@ -357,8 +357,3 @@ class Tuner:
             return self.space.point(trial.values)
         except OptionError:
             return None
-
-
-def _while_nobody_times(runner: Runner) -> AbstractContextManager[object]:
-    """For choosing and scheduling, which use the processor too."""
-    return runner.quiet.shared() if isinstance(runner, Measurer) else nullcontext()

@@ -1,6 +1,6 @@
 """Measuring programs in worker processes: requests, results, and who runs them."""
 
-from .measurer import Measurer, Runner, busy_workers
+from .measurer import Measurer, Runner, busy_workers, while_nobody_times
 from .quiet import QuietLock, Usage
 from .request import MeasureRequest, MeasureSettings
 from .result import MeasureResult, MeasureStatus
@@ -15,4 +15,5 @@ __all__ = [
     "Runner",
     "Usage",
     "busy_workers",
+    "while_nobody_times",
 ]

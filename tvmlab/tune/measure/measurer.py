@@ -16,6 +16,7 @@ import threading
 import weakref
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, as_completed
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -164,6 +165,11 @@ class Measurer:
 def busy_workers() -> int:
     """So many workers measure the most programs in a second: some build, others wait to time."""
     return min(2 * available_cpus(), _MOST_WORKERS)
+
+
+def while_nobody_times(runner: Runner) -> AbstractContextManager[object]:
+    """For work beside a search, which would disturb what is timed on this machine."""
+    return runner.quiet.shared() if isinstance(runner, Measurer) else contextlib.nullcontext()
 
 
 def _shut_down(jobs: queue.SimpleQueue[_Job | None], slots: list[_Slot], scratch: Path) -> None:

@@ -1,7 +1,8 @@
 """Measurements as they come in, and a cost model that follows them.
 
-The model is fitted again when a quarter more has been measured, so that fitting takes a small and
-constant share of the time however long a search lasts.
+The model is fitted again when a quarter more has been measured of some workload, so that fitting
+takes a small and constant share of the time however long a search lasts; and a search that begins
+with what others have measured still learns from its own first trials.
 
 >>> learner = Learner()
 >>> learner.add(features, gflops=21.5)
@@ -12,6 +13,7 @@ False
 from __future__ import annotations
 
 import threading
+from collections import Counter
 
 import numpy as np
 
@@ -38,7 +40,8 @@ class Learner:
         self._rows: list[Features] = []
         self._gflops: list[float] = []
         self._groups: list[str] = []
-        self._due = LEAST_ROWS
+        self._fitted: Counter[str] = Counter()
+        self._counts: Counter[str] = Counter()
 
     @property
     def row_count(self) -> int:
@@ -55,14 +58,19 @@ class Learner:
             self._rows.append(np.asarray(features, np.float32))
             self._gflops.append(gflops or 0.0)
             self._groups.append(group)
+            self._counts[group] += 1
 
     def refit_if_due(self) -> bool:
         """Fit the model if enough is new; returns whether it was fitted."""
         with self._guard:
-            if len(self._rows) < self._due:
+            if not any(self._is_due(group) for group in self._counts):
                 return False
         self.refit()
         return True
+
+    def _is_due(self, group: str) -> bool:
+        known = self._fitted[group]
+        return self._counts[group] >= max(known + LEAST_ROWS, int(known * _GROWTH))
 
     def refit(self) -> None:
         """Fit the model to all rows now."""
@@ -70,6 +78,6 @@ class Learner:
             with self._guard:
                 rows = np.array(self._rows)
                 gflops, groups = list(self._gflops), list(self._groups)
-                self._due = max(len(rows) + LEAST_ROWS, int(len(rows) * _GROWTH))
+                self._fitted = self._counts.copy()
             if len(rows):
                 self.model.fit(rows, gflops, groups)
