@@ -39,3 +39,28 @@ def deep(size: int = 512) -> tl.Schedule:
         sch.split(outer, [None, 4])
         sch.split(inner, [None, 4])
     return sch
+
+
+def long_history(steps: int, size: int = 256) -> tl.Schedule:
+    """A tiled product whose history has so many steps: marks set and taken away by turns."""
+    sch = product(size)
+    i, j, _ = sch.loops("C")
+    sch.split(i, [None, 8])
+    sch.split(j, [None, 16])
+    loop = sch.loops("C")[0]
+    while len(sch.trace) < steps:
+        sch.unroll(loop)
+        sch.serial(loop)
+    return sch
+
+
+def many_lines(lines: int) -> tl.Schedule:
+    """A chain of element-wise stages, each a loop and a block, with so many lines in all."""
+    tensor = te.placeholder((64,), name="X")
+    for number in range(lines // 2):
+        tensor = _next(tensor, number)
+    return tl.Schedule(tensor, name="chain")
+
+
+def _next(tensor: te.Tensor, number: int) -> te.Tensor:
+    return te.compute((64,), lambda i: tensor[i] + 1.0, name=f"T{number}")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tvmlab.ir import BlockSymbol, Buffer, Var
-from tvmlab.schedule import PRIMITIVES, History, HistoryNode, Step, Trace
+from tvmlab.schedule import PRIMITIVES, History, HistoryNode, Step
 
 from .measurement import Gain, Measured, gain_over
 
@@ -46,7 +46,10 @@ class HistoryReporter:
     def report(self, measured: Mapping[int, Measured]) -> HistoryReport:
         """The tree with its gains, from measurements by node id."""
         history = self.history
-        rows = tuple(self._row(node, measured) for node in list(history.nodes.values()))
+        nodes = list(history.nodes.values())
+        for node in reversed(nodes):  # the ends of branches first, which tell the way to them
+            self.code(node)
+        rows = tuple(self._row(node, measured) for node in nodes)
         return HistoryReport(rows, str(history.current), history.can_undo, history.can_redo)
 
     def _row(self, node: HistoryNode, measured: Mapping[int, Measured]) -> HistoryRow:
@@ -70,18 +73,16 @@ class HistoryReporter:
 
     def code(self, node: HistoryNode) -> str:
         """The Python of a node's step, with the query for loops that it may need."""
-        known = self._code.get(node.id)
-        if known is None:
-            known = self._code[node.id] = self._last_lines(node)
-        return known
+        if node.id not in self._code:
+            self._write_way(node)
+        return self._code[node.id]
 
-    def _last_lines(self, node: HistoryNode) -> str:
-        if node.parent is None:
-            return ""
-        trace = self.history.trace(node.id)
-        before = Trace(trace.steps[:-1])
-        lines = trace.to_python().splitlines()
-        return "\n".join(lines[len(before.instructions()) :])
+    def _write_way(self, node: HistoryNode) -> None:
+        """Write the steps to a state, for all states on the way: they begin alike."""
+        start, *rest = self.history.path(node.id)
+        self._code[start.id] = ""
+        for state, lines in zip(rest, self.history.trace(node.id).lines_by_step(), strict=True):
+            self._code[state.id] = "\n".join(lines)
 
 
 def step_label(step: Step | None) -> str:

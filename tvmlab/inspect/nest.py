@@ -34,7 +34,7 @@ from tvmlab.target import Target
 
 from .block_text import Part, block_formula, parts_of
 from .cost import NestCost, nest_cost
-from .footprint import merge
+from .footprint import Box, merge
 from .marks import marks_of
 from .provenance import Origin, origins, split_remark
 from .symbols import Symbol, SymbolIds
@@ -143,6 +143,7 @@ class _Writer:
         self.reductions = reduction_loops(self.index)
         self.buffers = self._places()
         self.parts = 0
+        self._touched: dict[int, dict[Buffer, Box]] = {}  # by the place, which the program keeps
 
     def rows(self) -> Iterator[Row]:
         yield from self._inside(None, self.program.body, None, 0)
@@ -288,9 +289,10 @@ class _Writer:
         """The part of an intermediate that is alive at once at its place."""
         if self.cost is None:
             return None
-        touched = merge(
-            self.cost.boxes[s] for s in child_stmts(body) if isinstance(s, (For, Block))
-        )
+        touched = self._touched.get(id(body))
+        if touched is None:
+            parts = (self.cost.boxes[s] for s in child_stmts(body) if isinstance(s, (For, Block)))
+            touched = self._touched[id(body)] = merge(parts)
         box = touched.get(buffer)
         return None if box is None else box.extents
 

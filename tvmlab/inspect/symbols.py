@@ -6,6 +6,7 @@ and is valid again when a step is undone.
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TypeAlias, Union
 
 from tvmlab.ir import BlockSymbol, Buffer, Var
@@ -20,14 +21,15 @@ class SymbolIds:
     def __init__(self) -> None:
         self._ids: dict[Symbol, str] = {}
         self._symbols: dict[str, Symbol] = {}
+        self._counts: Counter[str] = Counter()
 
     def of(self, symbol: Symbol) -> str:
         """The id of a symbol, made on first use."""
         known = self._ids.get(symbol)
         if known is None:
             letter = {Var: "L", BlockSymbol: "B", Buffer: "T"}[type(symbol)]
-            number = sum(1 for name in self._symbols if name[0] == letter)
-            known = self._ids[symbol] = f"{letter}{number}"
+            known = self._ids[symbol] = f"{letter}{self._counts[letter]}"
+            self._counts[letter] += 1
             self._symbols[known] = symbol
         return known
 

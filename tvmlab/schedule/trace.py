@@ -70,6 +70,11 @@ class Trace:
         """Python that repeats the steps on a fresh schedule of the same program."""
         return "\n".join(_python_line(i, schedule) for i in self.instructions())
 
+    def lines_by_step(self, schedule: str = "sch") -> list[list[str]]:
+        """The lines of `to_python`, those of each step by themselves."""
+        writer = StepWriter()
+        return [[_python_line(i, schedule) for i in writer.write((step,))] for step in self.steps]
+
     def to_json(self) -> str:
         """The trace as JSON text, for files and logs."""
         lines = [i.to_plain() for i in self.instructions()]

@@ -7,8 +7,11 @@ import { digits, time } from './format';
 export class Announcer {
   readonly element = h('div', { class: 'tvmlab-hidden', 'aria-live': 'polite' });
 
-  /** Say something; also when it is what was said last. */
+  /** Say something; also when it is what was said last. Nothing to say leaves what was said. */
   say(text: string): void {
+    if (text === '') {
+      return;
+    }
     const same = this.element.textContent === text;
     this.element.textContent = same ? `${text}\u00a0` : text;
   }

@@ -8,8 +8,8 @@ import type {
   Value
 } from '@tvmlab/schema';
 
-import { Answers } from './answers';
 import { newsOf } from './announcer';
+import { Answers } from './answers';
 import { SessionClient, type Request } from './client';
 import type { IViewModel } from './model';
 import { Mover } from './mover';
@@ -262,10 +262,7 @@ export class Controller {
     const before = this._before;
     const after = this._client.state;
     this._before = after;
-    const news = before && after && newsOf(before, after);
-    if (news !== null) {
-      this._announce(news);
-    }
+    this._announce((before && after && newsOf(before, after)) ?? '');
     if (after !== null && after.rows !== before?.rows) {
       const selected =
         before === null ? (after.rows[0]?.id ?? null) : heirOf(before, after, this._own.selected);

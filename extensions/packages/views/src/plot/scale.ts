@@ -22,6 +22,18 @@ export function scaleFromZero(top: number, from: number, to: number, most = 5): 
   return { at: value => from + ((to - from) * value) / end, ticks };
 }
 
+/** A scale over a range of values, drawn from `from` to `to` pixels, with its round ticks inside. */
+export function scaleBetween([low, high]: Range, from: number, to: number, most = 5): IScale {
+  const step = roundStep(high - low, most);
+  const first = Math.ceil(low / step - 1e-9);
+  const last = Math.floor(high / step + 1e-9);
+  const ticks = Array.from({ length: Math.max(0, last - first + 1) }, (_, i) => (first + i) * step);
+  return { at: value => from + ((to - from) * (value - low)) / (high - low), ticks };
+}
+
+/** From which value to which. */
+export type Range = readonly [number, number];
+
 /** A tick's text, without the noise of binary fractions. */
 export function tickText(value: number): string {
   return String(Number(value.toPrecision(6)));

@@ -1,6 +1,11 @@
 import { type Child, h, s } from '../dom';
 import { digits } from '../format';
-import { type IScale, scaleFromZero, tickText } from './scale';
+import { axes } from './axes';
+import { BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH } from './frame';
+import { Panning } from './panning';
+import { PointField } from './pointField';
+import { type IScale, scaleBetween, scaleFromZero } from './scale';
+import { PlotWindow } from './window';
 
 /** One schedule that was both predicted and measured. */
 export interface IScatterPoint {
@@ -22,12 +27,8 @@ export interface IScatterData {
   message: string | null;
 }
 
-const WIDTH = 340;
-const HEIGHT = 226;
-const LEFT = 46;
-const RIGHT = 332;
-const TOP = 8;
-const BOTTOM = 190;
+/** More points than this are drawn on a canvas. */
+const MOST_MARKS = 600;
 /** How near the pointer must come to a point to read it, in pixels of the drawing. */
 const REACH = 18;
 /** How many schedules one click on 'Train model' measures. */
@@ -36,7 +37,8 @@ export const EXPLORE_COUNT = 16;
 /**
  * Predicted against measured, with the line where both agree.
  *
- * Points are read with the pointer, or with the arrow keys once the plot has the focus.
+ * Points are read with the pointer, or with the arrow keys once the plot has the focus. The plot is
+ * moved by dragging and magnified by Ctrl and the wheel, or by Shift and arrows, plus and minus.
  */
 export class Scatter {
   readonly element = h('section', {
@@ -48,16 +50,16 @@ export class Scatter {
     this.element.addEventListener('pointermove', event => this._point(event));
     this.element.addEventListener('pointerleave', () => this._read(null));
     this.element.addEventListener('keydown', event => this._key(event));
-    this.element.append(this._caption, this._drawing, this._readout, this._foot);
+    this._box.append(this._drawing, this._field.element);
+    this.element.append(this._caption, this._box, this._readout, this._foot);
   }
 
   render(data: IScatterData): void {
     this._data = data;
     this._reading = null;
     const { points, unit, correlation } = data;
-    const top = Math.max(0, ...points.map(p => Math.max(p.measured, p.predicted)));
-    this._x = scaleFromZero(top, LEFT, RIGHT);
-    this._y = scaleFromZero(top, BOTTOM, TOP);
+    const top = points.reduce((most, p) => Math.max(most, p.measured, p.predicted), 0);
+    this._window.fit(scaleFromZero(top, LEFT, RIGHT).ticks.at(-1) ?? 1);
     this._caption.replaceChildren(
       h('span', {}, `Predicted against measured · ${points.length}`),
       correlation === null
@@ -72,10 +74,10 @@ export class Scatter {
       points.length === 0 ? 'No point yet.' : `${points.length} points, in ${unit}.`;
     this._drawing.setAttribute(
       'aria-label',
-      `Scatter plot. ${described} Arrow keys read the points.`
+      `Scatter plot. ${described} Arrow keys read the points, plus and minus magnify.`
     );
-    this._drawing.toggleAttribute('hidden', points.length === 0);
-    this._drawing.replaceChildren(...this._axes(unit), ...this._marks());
+    this._box.toggleAttribute('hidden', points.length === 0);
+    this._draw();
     this._readout.textContent =
       points.length === 0
         ? 'No schedule has been both predicted and measured yet.'
@@ -83,56 +85,26 @@ export class Scatter {
     this._message.textContent = data.message ?? '';
   }
 
-  private _axes(unit: string): SVGElement[] {
-    const { _x: x, _y: y } = this;
-    const last = x.ticks[x.ticks.length - 1] ?? 1;
-    const lines: SVGElement[] = [
-      s('line', { class: 'tvmlab-axis', x1: LEFT, y1: BOTTOM, x2: RIGHT, y2: BOTTOM }),
-      s('line', { class: 'tvmlab-axis', x1: LEFT, y1: TOP, x2: LEFT, y2: BOTTOM }),
-      s('line', {
-        class: 'tvmlab-identity',
-        x1: x.at(0),
-        y1: y.at(0),
-        x2: x.at(last),
-        y2: y.at(last)
-      }),
-      s(
-        'text',
-        { x: (LEFT + RIGHT) / 2, y: HEIGHT - 6, 'text-anchor': 'middle' },
-        `measured ${unit}`
-      ),
-      s(
-        'text',
-        {
-          x: 10,
-          y: (TOP + BOTTOM) / 2,
-          'text-anchor': 'middle',
-          transform: `rotate(-90 10 ${(TOP + BOTTOM) / 2})`
-        },
-        `predicted ${unit}`
-      )
-    ];
-    for (const tick of x.ticks) {
-      const text = tickText(tick);
-      lines.push(
-        s('line', {
-          class: 'tvmlab-axis',
-          x1: x.at(tick),
-          y1: BOTTOM,
-          x2: x.at(tick),
-          y2: BOTTOM + 4
-        }),
-        s('text', { x: x.at(tick), y: BOTTOM + 15, 'text-anchor': 'middle' }, text),
-        s('line', { class: 'tvmlab-axis', x1: LEFT - 4, y1: y.at(tick), x2: LEFT, y2: y.at(tick) }),
-        s('text', { x: LEFT - 7, y: y.at(tick) + 3.5, 'text-anchor': 'end' }, text)
-      );
-    }
-    return lines;
+  private _draw(): void {
+    this._x = scaleBetween(this._window.x, LEFT, RIGHT);
+    this._y = scaleBetween(this._window.y, BOTTOM, TOP);
+    const { points, unit } = this._data;
+    const many = points.length > MOST_MARKS;
+    const drawn = axes(this._x, this._y, this._window, unit);
+    this._drawing.replaceChildren(...drawn, ...(many ? [] : this._marks()));
+    this._field.draw(many ? points : [], this._x, this._y);
   }
 
   /** The points, the current one last so that it lies on top. */
   private _marks(): SVGElement[] {
-    const order = this._data.points.map((point, index) => ({ point, index }));
+    const [left, right] = this._window.x;
+    const [low, high] = this._window.y;
+    const order = this._data.points
+      .map((point, index) => ({ point, index }))
+      .filter(
+        ({ point: { measured: m, predicted: p } }) =>
+          m >= left && m <= right && p >= low && p <= high
+      );
     order.sort((a, b) => Number(a.point.current) - Number(b.point.current));
     return order.map(({ point, index }) =>
       s(
@@ -152,10 +124,10 @@ export class Scatter {
   }
 
   private _point(event: PointerEvent): void {
-    const box = this._drawing.getBoundingClientRect();
-    const scale = box.width > 0 ? WIDTH / box.width : 1;
-    const x = (event.clientX - box.left) * scale;
-    const y = (event.clientY - box.top) * scale;
+    if (this._panning.held) {
+      return;
+    }
+    const { x, y } = this._panning.place(event);
     let nearest: number | null = null;
     let least = REACH;
     this._data.points.forEach((point, index) => {
@@ -169,6 +141,11 @@ export class Scatter {
   }
 
   private _key(event: KeyboardEvent): void {
+    if (event.target === this._drawing && this._panning.key(event)) {
+      event.preventDefault();
+      event.stopPropagation();
+      return;
+    }
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
     const count = this._data.points.length;
     if (step === undefined || count === 0 || event.target !== this._drawing) {
@@ -189,6 +166,12 @@ export class Scatter {
       mark.classList.toggle('tvmlab-read', mark.getAttribute('data-point') === String(index));
     }
     const point = index === null ? undefined : this._data.points[index];
+    // On the canvas no point is an element; a click means the one that is read.
+    const { element } = this._field;
+    element.removeAttribute('data-point');
+    if (point?.opens === true) {
+      element.setAttribute('data-point', String(index));
+    }
     this._readout.textContent = point ? text(point, this._data.unit) : this._currentText();
   }
 
@@ -223,6 +206,10 @@ export class Scatter {
     role: 'img',
     tabindex: 0
   });
+  private readonly _box = h('div', { class: 'tvmlab-field-of-points' });
+  private readonly _field = new PointField();
+  private readonly _window = new PlotWindow();
+  private readonly _panning = new Panning(this._box, this._window, () => this._draw());
   private readonly _readout: HTMLElement = h('div', {
     class: 'tvmlab-readout',
     'aria-live': 'polite'

@@ -1,0 +1,288 @@
+"""Prints how long the explorer takes, in a real browser, beside what is asked of it.
+
+    python tests/browser/measure_explorer.py lab 12      # drag, step, code, measuring, in JupyterLab
+    python tests/browser/measure_explorer.py history     # the same after 300 steps
+    python tests/browser/measure_explorer.py files       # saved sessions and pages
+    python tests/browser/measure_explorer.py large       # 3,000 lines, 10,000 points
+
+Each figure is the median and the 95th percentile of 50, seen from inside the page: from the event
+to the changed elements, and for frames from one to the next.
+"""
+
+from __future__ import annotations
+
+import shutil
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from helpers.bare_host import bare_host
+from helpers.explorer import Explorer, open_notebook, run_all
+from helpers.lab import run_lab
+from helpers.nests import long_history, many_lines, product
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+from tvmlab.widgets import Session, load_session, save_session
+from tvmlab.widgets.ledger import PlottedSchedule
+from tvmlab.widgets.page import page_text
+
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
+TIMES = 50
+
+CHANGE = """
+(root, [act, target, done]) => new Promise(resolve => {
+    const begin = performance.now();
+    const watched = target === '' ? root : root.querySelector(target);
+    const ready = () => new Function('root', `return ${done}`)(root);
+    const observer = new MutationObserver(() => {
+        if (ready()) { observer.disconnect(); resolve(performance.now() - begin); }
+    });
+    observer.observe(watched, {childList: true, subtree: true, characterData: true,
+                               attributes: true});
+    new Function('root', act)(root);
+})
+"""
+
+
+def table(name: str, times: list[float], budget: float, unit: str = "ms") -> None:
+    """One row: what, median, 95th percentile, and the budget."""
+    ordered = sorted(times)
+    late = ordered[min(len(ordered) - 1, int(0.95 * len(ordered)))]
+    median = statistics.median(times)
+    verdict = "met" if late <= budget else "met by the median" if median <= budget else "MISSED"
+    figures = f"{median:8.1f} {late:8.1f} {unit}  of {len(times):3}"
+    print(f"{name:44} {figures}  asked {budget:g}: {verdict}", flush=True)
+
+
+def key(name: str, **more: bool) -> str:
+    """A script that presses a key in the nest."""
+    init = ", ".join(["bubbles: true", f"key: {name!r}"] + [f"{k}: true" for k in more])
+    return (
+        "root.querySelector('.tvmlab-tree').dispatchEvent("
+        f"new KeyboardEvent('keydown', {{{init}}}))"
+    )
+
+
+def change(explorer: Explorer, act: str, done: str = "true", target: str = "") -> float:
+    return explorer.root.evaluate(CHANGE, [act, target, done])
+
+
+# ------------------------------------------------------------------- one nest
+
+
+def measure_nest(explorer: Explorer, title: str) -> None:
+    """Dragging, stepping and code on the nest that is open."""
+    loops = explorer.loops()
+    explorer.select(loops[len(loops) // 2])
+    times = []
+    for _ in range(TIMES):
+        times.append(change(explorer, key("g"), "root.querySelector('.tvmlab-slot')"))
+        explorer.press("Escape")
+        expect(explorer.root.locator(".tvmlab-slot")).to_have_count(0)
+    table(f"{title}: verdicts of a drag", times, 100)
+
+    explorer.press("p")
+    expect(explorer.root.get_by_role("button", name="Undo")).to_be_enabled()
+    times = []
+    for turn in range(TIMES):
+        name = "redo" if turn % 2 else "undo"
+        button = explorer.root.locator(f'[data-command="{name}"]')
+        expect(button).to_be_enabled()
+        act = f"root.querySelector('[data-command={name}]').click()"
+        times.append(change(explorer, act, target=".tvmlab-tree"))
+        explorer.page.wait_for_timeout(60)
+    table(f"{title}: undo, redo to picture", times, 200)
+
+    times = []
+    shown = "root.querySelector('.tvmlab-tree .tvmlab-kind[data-kind=unrolled]')"
+    last = explorer.loops()[0]
+    explorer.select(last)
+    for _ in range(TIMES):
+        act = key("u")
+        times.append(change(explorer, act, shown, ".tvmlab-tree"))
+        explorer.press("Control+z")
+        expect(explorer.root.locator(".tvmlab-kind[data-kind=unrolled]")).to_have_count(0)
+        expect(explorer.root.locator("[data-action]").first).to_be_visible()
+    table(f"{title}: unroll to picture", times, 200)
+
+
+def measure_code(explorer: Explorer, title: str) -> None:
+    """Opening each tab of the code, of a program that is new each time."""
+    code = explorer.root.get_by_role("region", name="Code")
+    for tab, text in (("loops", "for "), ("lowered", "for "), ("llvm", "define"), ("asm", ".text")):
+        times = []
+        for turn in range(TIMES if tab in ("loops", "lowered") else 20):
+            code.get_by_role("tab", name="Python").click()
+            explorer.press("Control+z" if turn % 2 else "u")
+            explorer.page.wait_for_timeout(120)
+            expect(explorer.root.locator("[data-action]").first).to_be_visible()
+            act = f"root.querySelector('[data-tab={tab}]').click()"
+            done = f"root.querySelector('.tvmlab-listing').textContent.includes('{text}')"
+            times.append(change(explorer, act, done))
+        table(f"{title}: code tab {tab}", times, 300)
+
+
+def measure_first(explorer: Explorer, title: str) -> None:
+    """The first measurement: figures in the status line."""
+    done = "root.querySelector('.tvmlab-stat').textContent.includes('quartiles')"
+    table(f"{title}: first measurement", [change(explorer, key("m"), done)], 1000)
+
+
+# ------------------------------------------------------------------ JupyterLab
+
+NOTEBOOK = """
+import sys; sys.path.insert(0, {helpers!r})
+import tvmlab as tl
+from helpers.nests import {name}
+sch = {name}({size})
+"""
+
+
+@contextmanager
+def browser_and_page() -> Iterator[tuple[Browser, Page]]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
+        page = browser.new_page(viewport={"width": 1440, "height": 1080})
+        page.set_default_timeout(40_000)
+        yield browser, page
+        browser.close()
+
+
+NESTS = {
+    "4": ("product", 64),
+    "8": ("tiled", 512),
+    "12": ("deep", 512),
+    "300": ("long_history", 300),
+}
+
+
+def in_lab(nest: str, parts: tuple[Callable[[Explorer, str], None], ...]) -> None:
+    name, size = NESTS[nest]
+    code = NOTEBOOK.format(helpers=str(Path(__file__).parents[1]), name=name, size=size)
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        run_lab(Path(folder)) as lab,
+        browser_and_page() as (_, page),
+    ):
+        open_notebook(page, lab, lab.write_notebook("measure.ipynb", code, "tl.explore(sch)"))
+        run_all(page)
+        explorer = Explorer.in_cell(page)
+        explorer.lines.first.wait_for()
+        page.wait_for_timeout(1500)  # the workers of measurements start in the background
+        for part in parts:
+            part(explorer, f"{name}, {explorer.lines.count()} lines")
+
+
+# ----------------------------------------------------------------------- files
+
+
+def files() -> None:
+    """Opening a saved session of 300 steps; a page of 200 steps."""
+    with tempfile.TemporaryDirectory() as folder:
+        session = Session(long_history(300))
+        path = save_session(session, Path(folder) / "long")
+        times = []
+        for _ in range(5):
+            begin = time.perf_counter()
+            load_session(path).close()
+            times.append(1000 * (time.perf_counter() - begin))
+        table("open a saved session of 300 steps", times, 1000)
+        session.close()
+        session = Session(long_history(200))
+        page_path = Path(folder) / "page.html"
+        page_path.write_text(page_text(session), encoding="utf-8")
+        session.close()
+        size = page_path.stat().st_size / 1e6
+        print(
+            f"{'a page of 200 steps':44} {size:8.2f} MB  asked 5: {'met' if size < 5 else 'MISSED'}"
+        )
+        with browser_and_page() as (browser, _):
+            times = []
+            for _ in range(10):
+                page = browser.new_context(offline=True).new_page()
+                begin = time.perf_counter()
+                page.goto(page_path.as_uri())
+                page.locator("[role=treeitem]").first.wait_for()
+                times.append(1000 * (time.perf_counter() - begin))
+                page.context.close()
+            table("open it without network", times, 1000)
+
+
+# ----------------------------------------------------------------------- large
+
+PAN = """
+(drawing, frames) => new Promise(resolve => {
+    const box = drawing.getBoundingClientRect();
+    const at = [box.x + box.width / 2, box.y + box.height / 2];
+    const tell = (type, x, y, target = drawing) => target.dispatchEvent(new PointerEvent(type,
+        {bubbles: true, clientX: x, clientY: y, button: 0, buttons: 1, pointerId: 1}));
+    tell('pointerdown', ...at);
+    const times = [];
+    let last = performance.now();
+    const frame = now => {
+        times.push(now - last);
+        last = now;
+        tell('pointermove', at[0] + 60 * Math.sin(times.length / 9), at[1] + times.length % 40);
+        if (times.length < frames) requestAnimationFrame(frame);
+        else { tell('pointerup', ...at); resolve(times.slice(2)); }
+    };
+    requestAnimationFrame(frame);
+})
+"""
+
+
+def large() -> None:
+    """Nests of thousands of lines and plots of ten thousand points."""
+    with browser_and_page() as (_, page):
+        session = Session(product(128))
+        session.ledger.points.extend(
+            PlottedSchedule(f"h{i}", f"p{i}", (i * 37 % 997) / 10, (i * 53 % 991) / 10, "[]", None)
+            for i in range(10_000)
+        )
+        session.refresh()
+        with bare_host(page, session) as host:
+            times = host.explorer.root.locator(".tvmlab-plot .tvmlab-field-of-points").evaluate(
+                PAN, 90
+            )
+            table("10,000 points, panning: a frame", times, 1000 / 30)
+        with bare_host(page, many_lines(3000)) as host:
+            measure_lines(host.explorer)
+
+
+def measure_lines(explorer: Explorer) -> None:
+    count = explorer.root.locator(".tvmlab-row").count()
+    print(f"{'lines on the page of a nest of 3,000':44} {count:8}")
+    times = [change(explorer, key("ArrowDown"), target=".tvmlab-tree") for _ in range(TIMES)]
+    table("3,000 lines: next line", times, 50)
+    frames: Any = explorer.tree.evaluate(
+        """tree => new Promise(resolve => {
+            const times = []; let last = performance.now();
+            const frame = now => {
+                times.push(now - last); last = now; tree.scrollTop += 200;
+                times.length < 90 ? requestAnimationFrame(frame) : resolve(times.slice(2));
+            };
+            requestAnimationFrame(frame);
+        })"""
+    )
+    table("3,000 lines: a frame while scrolling", frames, 1000 / 30)
+
+
+if __name__ == "__main__":
+    what = sys.argv[1]
+    if what == "lab":
+        in_lab(sys.argv[2], (measure_nest, measure_first))
+    elif what == "code":
+        in_lab(sys.argv[2], (measure_code,))
+    elif what == "history":
+        in_lab("300", (measure_nest,))
+    elif what == "files":
+        files()
+    elif what == "large":
+        large()
