@@ -1,9 +1,9 @@
 """Prints how long the explorer takes, in a real browser, beside what is asked of it.
 
-    python tests/browser/measure_explorer.py lab 12      # drag, step, code, measuring, in JupyterLab
-    python tests/browser/measure_explorer.py history     # the same after 300 steps
-    python tests/browser/measure_explorer.py files       # saved sessions and pages
-    python tests/browser/measure_explorer.py large       # 3,000 lines, 10,000 points
+    python tests/browser/measure_explorer.py lab 12   # drag, step, measuring, in JupyterLab
+    python tests/browser/measure_explorer.py history  # the same after 300 steps
+    python tests/browser/measure_explorer.py files  # saved sessions and pages
+    python tests/browser/measure_explorer.py large  # 3,000 lines, 10,000 points
 
 Each figure is the median and the 95th percentile of 50, seen from inside the page: from the event
 to the changed elements, and for frames from one to the next.
