@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from onnx import helper
+from onnx import helper, numpy_helper
 
 from tvmlab.cli import main
 from tvmlab.graph.compiler import build_with_report
@@ -61,9 +61,36 @@ def test_compile_with_tuned_schedules(
     assert "schedules from the tuning log: 1 of 1" in capsys.readouterr().out
 
 
+def test_compile_to_bytes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    weights = numpy_helper.from_array(np.eye(8, 16, dtype="f4"), "w")
+    graph = helper.make_graph(
+        [helper.make_node("MatMul", ["x", "w"], ["y"])],
+        "net",
+        [helper.make_tensor_value_info("x", 1, ["batch", 8])],
+        [helper.make_tensor_value_info("y", 1, ["batch", 16])],
+        [weights],
+    )
+    path = tmp_path / "net.onnx"
+    opset = [helper.make_opsetid("", 17)]
+    made = helper.make_model(graph, opset_imports=opset, ir_version=8)
+    path.write_bytes(made.SerializeToString())
+    samples = tmp_path / "samples.npz"
+    np.savez(samples, x=np.linspace(-1, 1, 32, dtype="f4").reshape(4, 1, 8))
+    out = str(tmp_path / "out")
+    words = ["compile", str(path), "-o", out, "--size", "batch=1", "--int8", str(samples)]
+    assert main([*words, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["parameter_bytes"] < 8 * 16 * 4
+    assert main(["run", out]) == 0
+    samples.write_text("letters")
+    assert main(words) == 1
+    assert "it is no archive of plain arrays" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
+        (["compile", "MODEL", "-o", "out", "--pinned", "nopins"], "the pins nopins cannot be read"),
+        (["compile", "MODEL", "-o", "out", "--int8", "nodata"], "the samples nodata cannot be"),
         (["compile", "MODEL", "-o", "out"], "has inputs of unknown size: batch"),
         (["compile", "MODEL", "-o", "out", "--tuned", "nolog"], "there is no tuning log nolog"),
         (["run", "MODEL", "--size", "batch"], "--size batch is no size"),

@@ -71,4 +71,4 @@ def test_equals_the_reference() -> None:
 def test_sizes_must_be_known() -> None:
     with pytest.raises(GraphError, match="the graph net has inputs of unknown size: n") as error:
         tl.compiler.build(from_onnx(network()))
-    assert error.value.hint == "give them: build(model, sizes={'n': 1})"
+    assert error.value.hint == "give them: build(model, sizes={'n': 1}), or --size n=1"

@@ -112,16 +112,17 @@ def _inputs(model: Real, declared: list[Any]) -> dict[str, Any]:
 def test_equals_onnx_runtime(model: Real) -> None:
     runtime: Any = pytest.importorskip("onnxruntime")
     path = _file(model)
-    proto = onnx.load(path)
+    proto = onnx.ModelProto.FromString(path.read_bytes())
     constants = {t.name for t in proto.graph.initializer}
     feed = _inputs(model, [i for i in proto.graph.input if i.name not in constants])
     options = runtime.SessionOptions()
     options.log_severity_level = 3
     session = runtime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
     wanted = session.run(None, feed)
+    shapes: dict[str, tuple[int, ...]] = {name: array.shape for name, array in feed.items()}
     for value in proto.graph.input:
         sizes = value.type.tensor_type.shape.dim
-        for dim, size in zip(sizes, np.shape(feed.get(value.name)), strict=False):
+        for dim, size in zip(sizes, shapes.get(value.name, ()), strict=False):
             dim.dim_value = size
     known = {name: array for name, array in model.known.items() if name in feed}
     built = build(proto, params=known)

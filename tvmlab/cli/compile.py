@@ -49,7 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
     sizes = sizes_of(arguments.size)
     model: Any = Path(arguments.model)
     if arguments.int8:
-        model = quantized_model(model, arguments.int8, sizes, arguments.target)
+        model, sizes = quantized_model(model, arguments.int8, sizes, arguments.target), {}
     built, report = build_with_report(
         model,
         arguments.target,

@@ -84,8 +84,9 @@ def quantized_model(path: Path, samples: str, sizes: Mapping[str, int], target: 
         with np.load(samples, allow_pickle=False) as data:
             arrays = {str(name): data[name] for name in data.files}
     except (OSError, ValueError, AttributeError, zipfile.BadZipFile) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is no archive of plain arrays"
         raise OptionError(
-            f"the samples {samples} cannot be read: {error}",
+            f"the samples {samples} cannot be read: {why}",
             hint="write them by np.savez(path, input=array), with the model's names for inputs",
         ) from None
     return quantize(from_onnx(path, sizes=sizes), arrays, target)

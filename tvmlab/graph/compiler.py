@@ -140,7 +140,7 @@ def build_with_report(
         names = sorted(graph.names)
         raise GraphError(
             f"the graph {graph.name} has inputs of unknown size: {', '.join(names)}",
-            hint=f"give them: build(model, sizes={{{names[0]!r}: 1}})",
+            hint=f"give them: build(model, sizes={{{names[0]!r}: 1}}), or --size {names[0]}=1",
         )
     graph = remove_empty(graph)
     records: list[PassRecord] = []
