@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 from helpers.bare_host import BareHost
@@ -176,7 +177,26 @@ def test_costs_are_shown_by_the_chosen_measure(opened: Opened) -> None:
     first = root.get_by_role("treeitem").last.locator(".tvmlab-pc")
     root.get_by_label("Cost to show").select_option("data moved, own")
     expect(first).to_have_text(re.compile(r"^\d+%$"))
-    root.get_by_label("Cost to show").select_option("measured time, shared out")
+    root.get_by_label("Cost to show").select_option("measured time")
     expect(first).to_have_text("–")
     root.get_by_role("button", name=re.compile("Measure")).first.click()
     expect(first).to_have_text(re.compile(r"\d+ [mµn]s"), timeout=60_000)
+
+
+def test_an_exercise_is_solved_in_the_view(opened: Opened, tmp_path: Path) -> None:
+    exercise = tl.exercise("reorder", progress=tmp_path / "progress.json")
+    host = opened(exercise.schedule)
+    panel = host.explorer.root.get_by_role("tabpanel", name="Exercise")
+    goals = panel.get_by_role("list", name="Goals")
+    expect(goals).to_contain_text("not checked")
+    panel.get_by_role("button", name="Check", exact=True).click()
+    expect(goals).to_contain_text("not met")
+    panel.get_by_role("button", name=re.compile("^Hint")).click()
+    expect(panel.get_by_role("status")).to_contain_text("Hint 1 of")
+    panel.get_by_role("button", name="mine has fewer").click()
+    expect(panel).to_contain_text("you said: mine")
+    exercise.task.solve(exercise.schedule)
+    expect(panel).to_contain_text("check again")
+    panel.get_by_role("button", name="Check", exact=True).click()
+    expect(panel).to_contain_text("✓ solved")
+    expect(goals).not_to_contain_text("not met")

@@ -14,6 +14,7 @@ from tvmlab.support import OptionError, UserError
 
 from .catalog import TASKS
 from .grading import fewer_misses, grade
+from .panel import Panel
 from .progress import Progress
 from .report import CheckReport
 from .task import Task
@@ -78,6 +79,7 @@ class _Watched(Schedule):
     """A schedule that remembers the refusal of the last step, for a hint about it."""
 
     refused: Verdict | None = None
+    tutor: Panel | None = None
 
     def apply(self, primitive: str, *args: Any, **named: Any) -> list[Ref]:
         try:
@@ -97,6 +99,8 @@ class Exercise(_Text):
         self.progress = Progress(progress)
         self.schedule: Schedule = _Watched(task.start())
         self._start = self.schedule.program
+        if isinstance(self.schedule, _Watched):
+            self.schedule.tutor = Panel(self)
         self._predicted = False
 
     def check(self, schedule: Schedule | None = None) -> CheckReport:

@@ -20,6 +20,7 @@ from .asking import Fields, StepNotTakenError, checked, fields_of, node_of, step
 from .questions import QUESTIONS
 from .session import Session
 from .telling import told
+from .tutoring import exercise_do
 
 Reply = dict[str, Any]
 
@@ -184,5 +185,6 @@ _HANDLERS: dict[str, Callable[[Session, Fields], Any]] = {
     "measure_machine": _measure_machine,
     "auto": _auto,
     "explore": _explore,
+    "exercise_do": exercise_do,
     "cancel": _cancel,
 }

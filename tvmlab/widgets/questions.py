@@ -39,6 +39,7 @@ from .page import page_text
 from .registry import sessions
 from .session import Session
 from .session_file import ENDING, session_text
+from .tutoring import exercise
 
 _KINDS = ("python", *get_args(SourceKind))
 
@@ -223,6 +224,7 @@ QUESTIONS: dict[str, Callable[[Session, Fields], Any]] = {
     "flow": _flow,
     "iterations": _iterations,
     "what_if": what_if,
+    "exercise": exercise,
     "machines": machines,
     "learning": learning,
     "attribution": attribution,

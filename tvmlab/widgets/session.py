@@ -34,6 +34,7 @@ from .guesses import Guesses
 from .ledger import Ledger
 from .measuring import Measuring
 from .state import JobReport, State, StateWriter
+from .tutor import tutor_state
 
 Message = dict[str, Any]
 Listener = Callable[[Message], None]
@@ -197,6 +198,7 @@ class Session:
         return {
             **self.writer.write(session, self.ledger, self._job),
             "auto": self.auto.on,
+            "exercise": tutor_state(self.schedule),
             "cell": cell_text(self.schedule, self.id, self.writer.hash_of(node)),
         }
 

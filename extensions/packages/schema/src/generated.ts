@@ -37,7 +37,9 @@ export type Command =
   | WhatIfCommand
   | MachinesCommand
   | LearningCommand
-  | AttributionCommand;
+  | AttributionCommand
+  | ExerciseCommand
+  | ExerciseDoCommand;
 /**
  * Parameter values by name
  */
@@ -462,6 +464,28 @@ export interface AttributionCommand {
   point: string | null;
 }
 /**
+ * Ask for the exercise
+ */
+export interface ExerciseCommand {
+  type: 'exercise';
+  /**
+   * Comes back in the reply
+   */
+  id: number;
+}
+/**
+ * Check, ask for a hint, predict or see the solution
+ */
+export interface ExerciseDoCommand {
+  type: 'exercise_do';
+  /**
+   * Comes back in the reply
+   */
+  id: number;
+  what: string;
+  value?: string | null;
+}
+/**
  * The whole state
  */
 export interface StateMessage {
@@ -542,6 +566,7 @@ export interface State {
    * The steps as a notebook cell that makes this state, whatever state it is run in
    */
   cell: string;
+  exercise?: ExerciseState | null;
 }
 /**
  * One line of the loop nest
@@ -802,6 +827,13 @@ export interface Job {
   message: string | null;
 }
 /**
+ * That the schedule belongs to an exercise, and when to ask for it again
+ */
+export interface ExerciseState {
+  title: string;
+  turn: number;
+}
+/**
  * Keys of the state that changed; on a gap in the revision ask for the state
  */
 export interface PatchMessage {
@@ -847,6 +879,7 @@ export interface ReplyMessage {
     | Machines
     | Learning
     | Attribution
+    | Exercise
     | null;
   /**
    * Why not, if not ok
@@ -1435,4 +1468,30 @@ export interface Effect {
   feature: string;
   value: number;
   effect: number;
+}
+/**
+ * Answer to exercise: the task and how far it is done
+ */
+export interface Exercise {
+  title: string;
+  text: string;
+  goals: GoalResult[];
+  stale: boolean;
+  passed: boolean;
+  attempts: number;
+  solved: boolean;
+  hints: number;
+  hints_taken: number;
+  hint: string;
+  prediction: string;
+  solution: string;
+}
+/**
+ * A goal of an exercise as last checked
+ */
+export interface GoalResult {
+  title: string;
+  kind: string;
+  met: boolean | null;
+  found: string;
 }

@@ -153,6 +153,7 @@ class Explorer implements IExplorer {
     const picked = hit('pick');
     const suggested = hit('suggested');
     const reset = hit('reset');
+    const exercise = closestData(target, 'exercise');
     if (command !== undefined) {
       this._doing.run(command);
     } else if (row !== undefined) {
@@ -172,6 +173,9 @@ class Explorer implements IExplorer {
       const [row = '', action = ''] = suggested.split('/');
       this._controller.select(row);
       void this._start(action);
+    } else if (exercise !== null) {
+      const value = exercise.element.dataset['guess'] ?? null;
+      void this._controller.command({ type: 'exercise_do', what: exercise.value, value });
     } else if (reset !== undefined) {
       forget(this._controller, reset);
     } else if (insight !== undefined) {

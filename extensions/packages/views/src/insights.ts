@@ -1,6 +1,7 @@
 import type { IAnswer } from './answers';
 import type { Request } from './client';
 import { compareInsight } from './insights/compare';
+import { exerciseInsight } from './insights/exercise';
 import { flowInsight } from './insights/flow';
 import { gainsInsight } from './insights/gains';
 import { learningInsight } from './insights/learning';
@@ -17,6 +18,8 @@ import type { IViewState } from './viewState';
 export interface IInsight {
   id: string;
   label: string;
+  /** Whether there is such a tab for a session; there is by default. */
+  shown?(view: IViewState): boolean;
   /** The question, with the version of what it is about; null where nothing is to be asked. */
   ask: ((view: IViewState) => { version: string; command: Request } | null) | null;
   inputs(view: IViewState): readonly unknown[];
@@ -32,6 +35,7 @@ const modelInsight: IInsight = {
 };
 
 export const INSIGHTS: readonly IInsight[] = [
+  exerciseInsight,
   modelInsight,
   learningInsight,
   whyInsight,
@@ -45,3 +49,14 @@ export const INSIGHTS: readonly IInsight[] = [
   machinesInsight,
   compareInsight
 ];
+
+/** The tabs that there are for a session. */
+export function shownInsights(view: IViewState): readonly IInsight[] {
+  return INSIGHTS.filter(insight => insight.shown?.(view) ?? true);
+}
+
+/** The tab that is open; until one is chosen, the first. */
+export function insightOf(view: IViewState): IInsight {
+  const shown = shownInsights(view);
+  return shown.find(({ id }) => id === view.insight) ?? shown[0] ?? modelInsight;
+}

@@ -1,7 +1,7 @@
 import type { SourceKind } from '@tvmlab/schema';
 
 import type { Request } from './client';
-import { INSIGHTS } from './insights';
+import { insightOf } from './insights';
 import type { IViewState } from './viewState';
 
 /** A question to the session, and the version of what it is about. */
@@ -23,7 +23,7 @@ export function questionsOf(view: IViewState): IQuestion[] {
           version,
           command: { type: 'source', kind: tab satisfies SourceKind }
         };
-  const insight = INSIGHTS.find(({ id }) => id === view.insight);
-  const asked = insight?.ask?.(view);
-  return insight && asked ? [code, { key: insight.id, ...asked }] : [code];
+  const insight = insightOf(view);
+  const asked = insight.ask?.(view);
+  return asked ? [code, { key: insight.id, ...asked }] : [code];
 }

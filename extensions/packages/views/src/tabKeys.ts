@@ -1,6 +1,6 @@
 import type { Controller } from './controller';
 import { closestData } from './dom';
-import { INSIGHTS } from './insights';
+import { shownInsights } from './insights';
 import { TABS } from './parts/code';
 import type { Tab } from './viewState';
 
@@ -13,7 +13,9 @@ export function tabKey(event: KeyboardEvent, controller: Controller, root: HTMLE
   if (hit === null) {
     return;
   }
-  const names = tab === null ? INSIGHTS.map(({ id }) => id) : TABS.map(([name]) => name);
+  const { view } = controller;
+  const insights = view === null ? [] : shownInsights(view).map(({ id }) => id);
+  const names = tab === null ? insights : TABS.map(([name]) => name);
   const next = nextOf(names, hit.value, event.key);
   if (next === undefined) {
     return;

@@ -77,7 +77,7 @@ export const START: Own = {
   naming: false,
   help: false,
   palette: false,
-  insight: 'model',
+  insight: '',
   compared: {},
   pointed: [],
   caches: 'tiny',

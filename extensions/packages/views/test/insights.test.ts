@@ -204,3 +204,50 @@ describe('the margin of the nest', () => {
     expect(before[1]).toContain('width');
   });
 });
+
+const EXERCISE = {
+  title: 'Walk along rows',
+  text: 'Put the loops in another order.',
+  goals: [
+    { title: 'j is innermost', kind: 'structure', met: false, found: 'k is' },
+    { title: 'fewer misses', kind: 'traffic', met: null, found: '' }
+  ],
+  stale: true,
+  passed: false,
+  attempts: 1,
+  solved: false,
+  hints: 3,
+  hints_taken: 1,
+  hint: 'Hint 1 of 3: look at the inner loop',
+  prediction: '',
+  solution: ''
+} satisfies ReplyMessage['data'];
+
+describe('an exercise', () => {
+  const tab = (): HTMLElement => find('[data-insight="exercise"]');
+
+  it('has its tab only where there is one', () => {
+    expect(tab().hidden).toBe(true);
+    expect(find('[data-insight="model"]').getAttribute('aria-selected')).toBe('true');
+  });
+
+  it('shows goals with signs and words, and what was said', async () => {
+    page.model.answers.set('exercise', { data: EXERCISE });
+    page.model.update({ exercise: { title: 'Walk along rows', turn: 1 } });
+    await settle();
+    expect(tab().hidden).toBe(false);
+    expect(tab().getAttribute('aria-selected')).toBe('true');
+    expect(all('.tvmlab-goals li').map(goal => goal.textContent)).toEqual([
+      '✗ not met: j is innermost · k is',
+      '· not checked: fewer misses'
+    ]);
+    expect(find('.tvmlab-insight').textContent).toContain('check again');
+    expect(find('.tvmlab-said').textContent).toContain('look at the inner loop');
+    find('[data-exercise="check"]').click();
+    find('[data-guess="same"]').click();
+    expect(asked('exercise_do')).toMatchObject([
+      { what: 'check', value: null },
+      { what: 'predict', value: 'same' }
+    ]);
+  });
+});

@@ -4,14 +4,14 @@ import { h } from '../dom';
 import { percent, time } from '../format';
 import type { IViewState } from '../viewState';
 
-/** What the margin of the nest shows as a figure. */
+/** What the margin of the nest shows as a figure; measured time is shared out as estimated. */
 const METRICS = {
   time: ['estimated time', cost => cost.time],
   compute: ['arithmetic', cost => cost.compute],
   compute_own: ['arithmetic, own', cost => cost.compute_own],
   moved: ['data moved', cost => cost.moved],
   moved_own: ['data moved, own', cost => cost.moved_own],
-  measured: ['measured time, shared out', cost => cost.time]
+  measured: ['measured time', cost => cost.time]
 } as const satisfies Record<string, readonly [string, (cost: Cost) => number]>;
 
 /** How long a bar is for a share of the whole. */

@@ -1,5 +1,5 @@
 import { h, uniqueId } from '../dom';
-import { type IInsight, INSIGHTS } from '../insights';
+import { INSIGHTS, insightOf, shownInsights } from '../insights';
 import type { IViewState } from '../viewState';
 import { Part } from './part';
 
@@ -35,7 +35,9 @@ export class Insights extends Part<IViewState> {
   protected draw(view: IViewState): void {
     const insight = insightOf(view);
     for (const button of this._list.querySelectorAll('[data-insight]')) {
-      const on = button.getAttribute('data-insight') === insight.id;
+      const name = button.getAttribute('data-insight');
+      const on = name === insight.id;
+      button.toggleAttribute('hidden', !shownInsights(view).some(({ id }) => id === name));
       button.setAttribute('aria-selected', String(on));
       button.setAttribute('tabindex', on ? '0' : '-1');
     }
@@ -53,8 +55,4 @@ export class Insights extends Part<IViewState> {
     'aria-label': 'Insights'
   });
   private readonly _panel = h('div', { class: 'tvmlab-insight', role: 'tabpanel', id: this._id });
-}
-
-export function insightOf({ insight }: IViewState): IInsight {
-  return INSIGHTS.find(({ id }) => id === insight) ?? (INSIGHTS[0] as IInsight);
 }

@@ -1,0 +1,115 @@
+import type { Exercise } from '@tvmlab/schema';
+
+import { h } from '../dom';
+import type { IInsight } from '../insights';
+
+const SIGNS = { true: ['✓', 'met'], false: ['✗', 'not met'], null: ['·', 'not checked'] } as const;
+const GUESSES = [
+  ['mine', 'mine has fewer'],
+  ['same', 'the same'],
+  ['start', 'the start has fewer']
+] as const;
+
+/** The exercise that the schedule belongs to: goals, check, hints, and a guess before the figures. */
+export const exerciseInsight: IInsight = {
+  id: 'exercise',
+  label: 'Exercise',
+  shown: ({ session }) => Boolean(session.exercise),
+  ask: ({ session }) =>
+    session.exercise
+      ? {
+          version: `${session.exercise.turn}:${session.history.current}`,
+          command: { type: 'exercise' }
+        }
+      : null,
+  inputs: ({ session }) => [session.exercise],
+  draw: (_, answer) => {
+    if (!answer?.data || !('goals' in answer.data)) {
+      return [h('p', { class: 'tvmlab-why' }, answer?.error ?? 'Opening the exercise…')];
+    }
+    const found = answer.data;
+    return [
+      h(
+        'div',
+        { class: 'tvmlab-cap' },
+        h('b', {}, found.title),
+        h('span', { class: 'tvmlab-dim' }, standing(found))
+      ),
+      h('p', { class: 'tvmlab-task' }, found.text),
+      h(
+        'ul',
+        { class: 'tvmlab-goals', 'aria-label': 'Goals' },
+        ...found.goals.map(({ title, met, found: what }) => {
+          const [sign, words] = SIGNS[String(met) as keyof typeof SIGNS];
+          return h(
+            'li',
+            { 'data-met': String(met) },
+            h('span', { 'aria-hidden': 'true' }, `${sign} `),
+            h('span', { class: 'tvmlab-hidden' }, `${words}: `),
+            title,
+            what !== '' && h('span', { class: 'tvmlab-dim' }, ` · ${what}`)
+          );
+        })
+      ),
+      found.stale &&
+        h('p', { class: 'tvmlab-why' }, 'You took steps since this check; check again.'),
+      h(
+        'div',
+        { class: 'tvmlab-choosers' },
+        action('check', 'Check', true),
+        action('hint', `Hint (${found.hints_taken} of ${found.hints} taken)`),
+        action('solution', 'Solution', false, found.attempts === 0)
+      ),
+      ...guess(found),
+      ...said('Hint', found.hint),
+      ...said('One solution', found.solution)
+    ].filter(part => part instanceof HTMLElement);
+  }
+};
+
+function standing({ passed, solved, attempts }: Exercise): string {
+  if (passed || solved) {
+    return `✓ solved · ${attempts} checked`;
+  }
+  return attempts === 0 ? 'not tried yet' : `${attempts} checked`;
+}
+
+function action(what: string, label: string, main = false, disabled = false): HTMLElement {
+  return h(
+    'button',
+    {
+      class: main ? 'tvmlab-btn tvmlab-pri' : 'tvmlab-btn',
+      type: 'button',
+      'data-exercise': what,
+      disabled
+    },
+    label
+  );
+}
+
+/** Say first which schedule misses the cache less, then see the counts. */
+function guess({ prediction }: Exercise): HTMLElement[] {
+  return [
+    h('h5', {}, 'Guess first: which has fewer misses in the teaching cache?'),
+    h(
+      'div',
+      { class: 'tvmlab-choosers' },
+      ...GUESSES.map(([value, label]) =>
+        h(
+          'button',
+          { class: 'tvmlab-btn', type: 'button', 'data-exercise': 'predict', 'data-guess': value },
+          label
+        )
+      )
+    ),
+    ...said('', prediction)
+  ];
+}
+
+function said(title: string, text: string): HTMLElement[] {
+  if (text === '') {
+    return [];
+  }
+  const body = h('pre', { class: 'tvmlab-said', role: 'status' }, text);
+  return title === '' ? [body] : [h('h5', {}, title), body];
+}
