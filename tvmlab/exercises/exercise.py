@@ -97,10 +97,10 @@ class Exercise(_Text):
     def __init__(self, task: Task, progress: Path | str | None = None) -> None:
         self.task = task
         self.progress = Progress(progress)
-        self.schedule: Schedule = _Watched(task.start())
+        watched = _Watched(task.start())
+        watched.tutor = Panel(self)
+        self.schedule: Schedule = watched
         self._start = self.schedule.program
-        if isinstance(self.schedule, _Watched):
-            self.schedule.tutor = Panel(self)
         self._predicted = False
 
     def check(self, schedule: Schedule | None = None) -> CheckReport:

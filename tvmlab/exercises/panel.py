@@ -6,7 +6,7 @@ The explorer finds it on the exercise's schedule, so neither package needs the o
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from tvmlab.support import UserError, shown
 
@@ -15,7 +15,11 @@ from .report import CheckReport
 if TYPE_CHECKING:
     from .exercise import Exercise
 
-_GUESSES = ("mine", "same", "start")
+_GUESSES: dict[str, Literal["mine", "same", "start"]] = {
+    "mine": "mine",
+    "same": "same",
+    "start": "start",
+}
 
 
 class Panel:
@@ -93,5 +97,4 @@ class Panel:
             raise UserError(
                 f"{shown(guess)} is no prediction", hint=f"say one of {', '.join(_GUESSES)}"
             )
-        fewer = next(g for g in _GUESSES if g == guess)
-        self._said["prediction"] = str(self._exercise.predict(fewer=fewer))
+        self._said["prediction"] = str(self._exercise.predict(fewer=_GUESSES[guess]))
