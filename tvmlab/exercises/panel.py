@@ -6,14 +6,14 @@ The explorer finds it on the exercise's schedule, so neither package needs the o
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal, Protocol
 
+from tvmlab.schedule import Schedule
 from tvmlab.support import UserError, shown
 
+from .progress import Progress
 from .report import CheckReport
-
-if TYPE_CHECKING:
-    from .exercise import Exercise
+from .task import Task
 
 _GUESSES: dict[str, Literal["mine", "same", "start"]] = {
     "mine": "mine",
@@ -22,10 +22,28 @@ _GUESSES: dict[str, Literal["mine", "same", "start"]] = {
 }
 
 
+class _Solution(Protocol):
+    @property
+    def python(self) -> str: ...
+
+
+class Work(Protocol):
+    """What a panel needs of an exercise."""
+
+    task: Task
+    progress: Progress
+    schedule: Schedule
+
+    def check(self) -> CheckReport: ...
+    def hint(self) -> object: ...
+    def solution(self) -> _Solution: ...
+    def predict(self, *, fewer: Literal["mine", "same", "start"]) -> object: ...
+
+
 class Panel:
     """What a learner sees beside the nest; `turn` grows with everything that is done here."""
 
-    def __init__(self, exercise: Exercise) -> None:
+    def __init__(self, exercise: Work) -> None:
         self._exercise = exercise
         self._checked: CheckReport | None = None
         self._checked_program: object = None
