@@ -47,6 +47,7 @@ CASES: list[tuple[Callable[[Any, Any, Any], object], str]] = [
     (lambda s, b, c: s[c].compute_at(s[b], b.op.axis[0]), "C is an output of the schedule"),
     (lambda s, b, c: s[b].split(b.op.axis[0]), "give either factor or nparts"),
     (lambda s, b, c: s[b].split(b.op.axis[0], factor=0), "must be a positive constant, not 0"),
+    (lambda s, b, c: s[b].split(b.op.axis[0], factor=te.var("f")), "known only at run time"),
     (lambda s, b, c: s[b].fuse(b.op.axis[1], b.op.axis[0]), "must be next to each other"),
     (lambda s, b, c: s[b].reorder(b.op.axis[0], b.op.axis[0]), "it is named twice"),
     (lambda s, b, c: s[c].vectorize(c.op.reduce_axis[0]), "k of stage C: it is reduced over"),

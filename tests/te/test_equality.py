@@ -63,6 +63,14 @@ def test_whether_a_number_is_met_is_not_known_yet() -> None:
     assert "te.if_then_else(i == 0, a, b)" in (failed.value.hint or "")
 
 
+def test_literals_are_known() -> None:
+    a = te.placeholder((16, te.var("n")), name="A")
+    assert a.shape[0] == 16
+    assert a.shape[0] != 4
+    with pytest.raises(TypeMismatch, match="is not known"):
+        bool(a.shape[1] == 16)
+
+
 def test_types_are_checked_as_in_other_comparisons() -> None:
     a = te.placeholder((6,), name="A")
     with pytest.raises(TypeMismatch, match="operands must have one type"):

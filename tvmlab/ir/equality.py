@@ -34,6 +34,9 @@ class Equality:
 
     def __bool__(self) -> bool:
         if isinstance(self.b, (int, float, np.generic)):
+            literal = getattr(self.formula, "value", None)
+            if literal is not None:  # A size that is a literal is known.
+                return bool(literal)
             raise TypeMismatch(
                 "whether a value of the program equals a number is not known while the program is "
                 "being written",

@@ -168,7 +168,8 @@ def shape_of(
         value = const_int(size)
         if value is not None and value <= 0:
             raise ShapeError(
-                f"{what} has size {value} in dimension {position}; sizes must be positive"
+                f"{what} has size {value} in dimension {position}; sizes must be positive",
+                hint="a size that may be 0 when the kernel is called is a te.var",
             )
     count = prod([const_int(size) or 1 for size in exprs])
     if count > _MOST_ELEMENTS:

@@ -359,7 +359,10 @@ class Stage(Placed):
         if value is not None and (known is None or known < 1):
             shown = "a value known only at run time" if known is None else known
             raise self._error(
-                primitive, axis, f"the number of parts must be a positive constant, not {shown}"
+                primitive,
+                axis,
+                f"the number of parts must be a positive constant, not {shown}",
+                "build one kernel for each number that you need" if known is None else None,
             )
         return known
 
