@@ -21,8 +21,10 @@ from tvmlab.ir import (
     Compare,
     Const,
     Expr,
+    Load,
     Logic,
     Not,
+    Ramp,
     Select,
     Var,
     binary,
@@ -51,6 +53,22 @@ _SWAPPABLE = frozenset({"mul", "min", "max", "bitand", "bitor", "bitxor"})
 def simplify(expr: Expr, env: Bounds | None = None) -> Expr:
     """An expression of the same value under what the environment knows, simpler if possible."""
     return _simplify(expr, env or Bounds())
+
+
+def simplify_indices(expr: Expr, env: Bounds) -> Expr:
+    """As `simplify`, for a formula in which nothing but integers may have become simpler."""
+    known = env.simplified.get(expr)
+    if known is not None:
+        return known
+    kind = type(expr)
+    if kind not in _PASSED_THROUGH or (kind is Binary and not expr.dtype.is_float):
+        return _simplify(expr, env)
+    known = env.simplified[expr] = map_children(expr, lambda e: simplify_indices(e, env))
+    env.simplified.setdefault(known, known)
+    return known
+
+
+_PASSED_THROUGH = frozenset({Binary, Load, Broadcast, Ramp})
 
 
 def prove(cond: Expr, env: Bounds | None = None) -> bool:

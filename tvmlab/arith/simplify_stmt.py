@@ -45,14 +45,20 @@ from tvmlab.ir import (
 )
 
 from .bounds import Bounds, bound_of
-from .simplify import simplify
+from .simplify import simplify, simplify_indices
 
 _NOTHING = Seq(())
 _PLAIN_NODES = 16
 """A name for index arithmetic is kept if the arithmetic is longer than this."""
 
 
-def simplify_stmt(stmt: Stmt, env: Bounds | None = None, *, drop_unit_loops: bool = False) -> Stmt:
+def simplify_stmt(
+    stmt: Stmt,
+    env: Bounds | None = None,
+    *,
+    drop_unit_loops: bool = False,
+    simple_values: bool = False,
+) -> Stmt:
     """Simplify a statement; the same object comes back if nothing changed.
 
     Parameters
@@ -63,13 +69,18 @@ def simplify_stmt(stmt: Stmt, env: Bounds | None = None, *, drop_unit_loops: boo
         What is known of symbols that are free in it.
     drop_unit_loops
         Replace a serial loop of one iteration by its body, with the variable 0.
+    simple_values
+        The statement was simplified before, and only integers have changed since: of products and
+        sums of floating-point numbers only the indices are looked at.
     """
-    return _Walk(drop_unit_loops).visit(stmt, env or Bounds())
+    simpler = simplify_indices if simple_values else simplify
+    return _Walk(drop_unit_loops, simpler).visit(stmt, env or Bounds())
 
 
 class _Walk:
-    def __init__(self, drop_unit_loops: bool) -> None:
+    def __init__(self, drop_unit_loops: bool, simpler: Callable[[Expr, Bounds], Expr]) -> None:
         self._drop_unit_loops = drop_unit_loops
+        self._simpler = simpler
         self._rules: dict[type, Callable[[Any, Bounds], Stmt]] = {
             Store: self._store,
             Evaluate: self._children,
@@ -91,7 +102,7 @@ class _Walk:
 
         def simpler(child: Any) -> Any:
             if isinstance(child, Expr):
-                return simplify(child, env)
+                return self._simpler(child, env)
             return self._children(child, env)
 
         return map_children(stmt, simpler)

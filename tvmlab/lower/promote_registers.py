@@ -12,7 +12,7 @@ without being the same: each part becomes a register.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, cast
 
@@ -85,13 +85,16 @@ def _promote(alloc: Alloc, max_registers: int) -> Stmt:
     if not slots or len(slots) > max_registers or not _are_disjoint(slots):
         return alloc
     registers = {slot: _register(buffer, slot) for slot in sorted(slots)}
+    indices = {slot: (slot.index(),) for slot in registers}
 
     def visit(node: Any) -> Any:
         if not isinstance(node, (Load, Store)) or node.buffer is not buffer:
             return node
         slot = slot_of(node.indices[0])
         assert slot is not None
-        return replace(node, buffer=registers[slot], indices=(slot.index(),))
+        if isinstance(node, Load):
+            return Load(registers[slot], indices[slot], node.mask)
+        return Store(registers[slot], indices[slot], node.value, node.mask)
 
     def within(stmt: Any) -> Any:
         if not isinstance(stmt, Stmt):

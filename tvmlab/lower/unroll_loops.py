@@ -100,7 +100,8 @@ class _Unroll:
         allocates = any(isinstance(n, Alloc) for n in walk(body))
         for value in range(extent):
             copy = copies_of.at(const(value, loop.var.dtype))
-            copy = simplify_stmt(fresh_allocs(copy) if value and allocates else copy, env)
+            copy = fresh_allocs(copy) if value and allocates else copy
+            copy = simplify_stmt(copy, env, simple_values=True)
             if not is_noop(copy):
                 members.append(copy)
         return seq(members)
