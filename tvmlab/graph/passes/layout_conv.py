@@ -18,6 +18,9 @@ _LEAST_TILES = 12
 _LEAST_GAIN = 1.5
 """Products of a direct sum for each one that is left: with fewer, transformations cost more."""
 
+_LEAST_WORK = 1 << 24
+"""Products of a direct sum, for tiles of 2x2: with fewer, threads wait for each other too often."""
+
 
 @dataclass(frozen=True, slots=True)
 class ConvSite:
@@ -72,7 +75,8 @@ def _winograd_tile(graph: Graph, node: Node, block: int) -> int:
     if inner % block or outputs % block:
         return 0
     *_, height, width = graph.types[node.outputs[0]].sizes
-    for tile in (4, 2):
+    direct = 9 * height * width * inner * outputs
+    for tile in (4, 2) if direct >= _LEAST_WORK else (4,):
         tiles = -(-height // tile) * -(-width // tile)
         if tiles >= _LEAST_TILES and 9 * height * width >= _LEAST_GAIN * (tile + 2) ** 2 * tiles:
             return tile
