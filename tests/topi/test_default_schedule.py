@@ -127,6 +127,15 @@ def test_large_results_go_past_the_caches(function: Step) -> None:
     np.testing.assert_allclose(run(sch, output, inputs)[0], plain[0], rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.parametrize("shape", [(100, 101), (64, 99), (67, 128), (131, 5)])
+def test_odd_edges_of_transposes_are_cut_off(shape: tuple[int, int]) -> None:
+    x = te.placeholder(shape, name="x")
+    output = topi.transpose(x)
+    inputs = inputs_of([x])
+    got = run(topi.schedule(output, TWO), output, inputs)[0]
+    np.testing.assert_array_equal(got, inputs[0].T)
+
+
 @pytest.mark.parametrize("rows", [1, 3])
 def test_few_long_rows_are_divided_among_threads(rows: int) -> None:
     x = te.placeholder((rows, 40_000), name="x")

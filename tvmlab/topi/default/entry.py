@@ -14,6 +14,7 @@ from .inline import inline_producers
 from .look import tried
 from .memory import place_in_memory
 from .threads import divide_reduction, run_parallel, worth_threads
+from .transposes import cut_odd_edges
 from .vectors import shape_block
 
 
@@ -39,6 +40,7 @@ def schedule(
     sch = Schedule(outputs, args=args, name=name)
     inline_producers(sch)
     attach_producers(sch, 4 * machine.lanes(32), machine)
+    cut_odd_edges(sch, machine)
     for blocks in _nests(sch):
         _shape_nest(sch, blocks, machine)
     place_in_memory(sch, machine)

@@ -12,6 +12,12 @@ from .look import access_steps, block_of, tried
 _LEAST = 4
 """Rows of the smallest square that is worth it."""
 
+_LARGE = 8
+"""Squares of so many rows are good enough to leave the edges of a matrix as they are."""
+
+_WORTH_CUTTING = 4
+"""Squares along each edge that a matrix has at least, if edges are cut off for their sake."""
+
 _SQUARES = 4
 """Squares side by side that are done one after the other, so that memory is read in longer runs."""
 
@@ -43,6 +49,22 @@ def transpose_squares(
     return [loop for loop in (*others, along_outer, across_outer) if loop is not None]
 
 
+def cut_odd_edges(sch: Schedule, machine: Target) -> None:
+    """Cut what no square covers off matrices to transpose, so that squares cover the rest."""
+    for block in sch.blocks():
+        loops = sch.loops(block)
+        found = _directions(sch, block, loops) if len(loops) == 2 else None
+        if found is None or _size(sch, block, found, machine) >= _LARGE:
+            continue
+        size = _largest(sch, block, machine)
+        if not size or any((loop.extent or 0) < _WORTH_CUTTING * size for loop in loops):
+            continue
+        for loop, other in ((loops[0], loops[1]), (loops[1], loops[0])):
+            rest = (loop.extent or 0) % size
+            if rest and tried(lambda a=loop, b=other: sch.reorder(a, b)) is None:
+                tried(lambda a=loop, n=rest: sch.peel(a, 0, n))
+
+
 def _directions(
     sch: Schedule, block: BlockRef, loops: list[LoopRef]
 ) -> tuple[LoopRef, LoopRef] | None:
@@ -66,13 +88,18 @@ def _size(sch: Schedule, block: BlockRef, found: tuple[LoopRef, LoopRef], machin
     """Rows of a square that divides both loops: at most the lanes of a vector, and half of the
     registers; 0 if only tiny ones do.
     """
-    bits = block_of(sch, block).writes[0].buffer.dtype.bits
-    size = min(machine.lanes(bits), machine.num_registers // 2) if bits >= 8 else 0
+    size = _largest(sch, block, machine)
     while size >= _LEAST:
         if all(loop.extent and loop.extent % size == 0 for loop in found):
             return size
         size //= 2
     return 0
+
+
+def _largest(sch: Schedule, block: BlockRef, machine: Target) -> int:
+    """Rows of the largest square; 0 if elements are no whole bytes."""
+    bits = block_of(sch, block).writes[0].buffer.dtype.bits
+    return min(machine.lanes(bits), machine.num_registers // 2) if bits >= 8 else 0
 
 
 def _divided(
