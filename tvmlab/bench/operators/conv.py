@@ -107,7 +107,7 @@ def _unpacked(row: Row, inputs: Inputs, layout: str, target: Target) -> Contende
         data, weight, row.option("stride"), row.option("padding"), layout=layout,
         groups=row.option("groups", 1),
     )  # fmt: skip
-    arrays = [pack_array(inputs[0], "NCHW", layout), filters]
+    arrays = [_aligned(pack_array(inputs[0], "NCHW", layout)), _aligned(filters)]
     made = kernel_contender(schedule_conv(out, target, args=[data, weight, out]), arrays, target)
     return Contender(
         made.name,
@@ -117,17 +117,20 @@ def _unpacked(row: Row, inputs: Inputs, layout: str, target: Target) -> Contende
     )
 
 
+def _aligned(array: Array) -> Array:
+    """A copy that begins where a line of the cache does."""
+    copy = empty(array.shape, array.dtype.name)
+    copy[...] = array
+    return copy
+
+
 def _placeholder(array: Array, layout: str) -> Tensor:
     return te.placeholder(pack_array(array, "NCHW", layout).shape, str(array.dtype), "A")
 
 
 def _contender(out: Tensor, inputs: Inputs, layout: str, target: Target) -> Contender:
     """The kernel of a convolution on packed images, its result in NCHW."""
-    packed = (pack_array(inputs[0], "NCHW", layout), inputs[1])
-    arrays: list[Array] = []
-    for array in packed:
-        arrays.append(empty(array.shape, array.dtype.name))
-        arrays[-1][...] = array
+    arrays = [_aligned(pack_array(inputs[0], "NCHW", layout)), _aligned(inputs[1])]
     made = kernel_contender(schedule_conv(out, target), arrays, target)
     block = channel_block(target)
     return Contender(
