@@ -187,7 +187,7 @@ class Tuner:
                 if not pending:
                     break
                 done, _ = wait(pending, _POLL_SECONDS, FIRST_COMPLETED)
-                for future in done:
+                for future in [f for f in pending if f in done]:  # as they were chosen
                     candidate, result = pending.pop(future), future.result()
                     if candidate.reference:
                         self._note_drift(candidate, result)
