@@ -395,3 +395,20 @@ def test_groups_do_not_share_what_each_computes_for_itself() -> None:
         "cannot bind j_1 to blockIdx.y: T_1 does not depend on j_1, so that every group of threads "
         "would write the same elements of T and read them, and groups do not wait for each other"
     )
+
+
+def test_groups_do_not_set_start_values_of_each_other() -> None:
+    """Start values beside a loop over groups are set by every group, also after others' sums."""
+    a = te.placeholder((4, 5, 7), name="A")
+    k = te.reduce_axis(7, "k")
+    sch = Schedule(te.compute((4, 5), lambda i, j: te.sum(a[i, j, k], axis=k), name="C"))
+    i, j, _ = sch.loops("C")
+    sch.decompose_reduction("C", j)
+    sch.bind(j, "blockIdx.y")
+    verdict = sch.check("bind", i, "blockIdx.x")
+    assert (verdict.status, verdict.rule) == ("refused", "bind.groups-share")
+    assert verdict.reason == (
+        "cannot bind i to blockIdx.x: C_init does not depend on j, so that every group of threads "
+        "would write the same elements of C, which C uses too, and groups do not wait for each "
+        "other"
+    )

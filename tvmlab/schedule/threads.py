@@ -69,7 +69,7 @@ def require_lawful_threads(program: Program, asked: Asked) -> None:
     for loop in loops:
         below = [p for p in placed if loop in p.loops]
         _require_cooperation(index, loop, below, sharing, asked)
-        _require_groups_apart(loop, below, sharing, asked)
+        _require_groups_apart(loop, _kernel_of(loop, index, placed), sharing, asked)
         exempt = [p.block for p in below if not _may_clash(p, loop, sharing, asked)]
         own = [b for b in program.allocs if not sharing.shared(b, loop)]
         _require_apart(index, loop, exempt, own, asked)
@@ -177,24 +177,44 @@ def _require_cooperation(
 
 
 def _require_groups_apart(
-    loop: For, below: list[PlacedBlock], sharing: Sharing, asked: Asked
+    loop: For, kernel: list[PlacedBlock], sharing: Sharing, asked: Asked
 ) -> None:
-    """What every group does for itself must not go to memory that another one reads from."""
+    """What every group does for itself must not go to memory that another one touches."""
     if loop.thread not in GRID_TAGS or const_int(loop.extent) == 1:
         return
-    read = {b for p in below for b in touched_buffers(p.block)[0]}
-    for placed in below:
-        if placed.depends_on(loop):
+    for placed in kernel:
+        own = placed.loop_of(loop.thread)
+        if own not in (loop, None) or (own is not None and placed.depends_on(own)):
             continue
-        for buffer in touched_buffers(placed.block)[1]:
-            if buffer in read and sharing.shared(buffer, loop):
+        read, written = touched_buffers(placed.block)
+        for buffer in written:
+            if not sharing.shared(buffer, loop):
+                continue
+            others = [p for p in kernel if p is not placed and _touches(p.block, buffer)]
+            if buffer in read or others:
+                use = (
+                    f"{buffer.name} and read them"
+                    if buffer in read
+                    else f"{buffer.name}, which {others[0].block.name} uses too"
+                )
                 raise asked.refuse(
                     "groups-share",
                     f"{placed.block.name} does not depend on {loop.var.name}, so that every group "
-                    f"of threads would write the same elements of {buffer.name} and read them, "
-                    "and groups do not wait for each other",
+                    f"of threads would write the same elements of {use}, and groups do not wait "
+                    "for each other",
                     subject=loop.var,
                 )
+
+
+def _touches(block: Block, buffer: Buffer) -> bool:
+    read, written = touched_buffers(block)
+    return buffer in read or buffer in written
+
+
+def _kernel_of(loop: For, index: ProgramIndex, placed: list[PlacedBlock]) -> list[PlacedBlock]:
+    """The blocks that run in the same kernel as a thread loop, inside it or beside it."""
+    outermost = next((lp for lp in index.loops_around(loop) if is_thread_loop(lp)), loop)
+    return [p for p in placed if outermost in p.loops]
 
 
 def _may_clash(placed: PlacedBlock, loop: For, sharing: Sharing, asked: Asked) -> bool:
