@@ -198,7 +198,7 @@ def test_a_front_end_that_was_not_built_is_named(
 
 def test_only_schedules_can_be_explored() -> None:
     before = len(sessions())
-    with pytest.raises(UserError, match="cannot explore int: it is no schedule"):
+    with pytest.raises(UserError, match="cannot explore int: it is neither a schedule nor a model"):
         explore(3)  # pyright: ignore[reportArgumentType]
     assert len(sessions()) == before
 
