@@ -134,7 +134,8 @@ def test_clashes_in_fused_loops_are_those_that_every_pair_shows(seed: int) -> No
         return [(p[I], tuple(value(e, p) for e in access.indices)) for p in points(access)]
 
     earlier, later = touched(first), touched(second)
-    for order in ({I: "<"}, {I: ">"}):
+    orders: Sequence[Order] = ({I: "<"}, {I: ">"})
+    for order in orders:
         pairs = [
             (a, b)
             for (a, one), (b, other) in itertools.product(earlier, later)
@@ -230,7 +231,7 @@ def test_accesses_that_the_ends_of_loops_keep_apart(
     a, b, c, d, e, f = factors
     one = Access(A, (i * a + j * b + c,), loops)
     other = Access(A, (i * d + j * e + f,), loops)
-    order = {i: relations[0], j: relations[1]}
+    order: Order = {i: relations[0], j: relations[1]}
     stand = {"<": int.__lt__, "=": int.__eq__, ">": int.__gt__}
     pairs = itertools.product(*(range(n) for n in (*sizes, *sizes)))
     meet = any(

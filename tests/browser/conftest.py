@@ -78,7 +78,7 @@ def bare_page(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Page
 @contextmanager
 def _new_page(
     browser: Browser, request: pytest.FixtureRequest, theme: Callable[[Page, str], None]
-) -> Iterator[Page]:
+) -> Generator[Page]:
     context = browser.new_context(viewport={"width": 1440, "height": 1080})
     page = context.new_page()
     page.set_default_timeout(20_000)

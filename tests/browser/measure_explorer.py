@@ -16,7 +16,7 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -81,7 +81,7 @@ def measure_nest(explorer: Explorer, title: str) -> None:
     """Dragging, stepping and code on the nest that is open."""
     loops = explorer.loops()
     explorer.select(loops[len(loops) // 2])
-    times = []
+    times: list[float] = []
     for _ in range(TIMES):
         times.append(change(explorer, key("g"), "root.querySelector('.tvmlab-slot')"))
         explorer.press("Escape")
@@ -90,7 +90,7 @@ def measure_nest(explorer: Explorer, title: str) -> None:
 
     explorer.press("p")
     expect(explorer.root.get_by_role("button", name="Undo")).to_be_enabled()
-    times = []
+    times: list[float] = []
     for turn in range(TIMES):
         name = "redo" if turn % 2 else "undo"
         button = explorer.root.locator(f'[data-command="{name}"]')
@@ -100,7 +100,7 @@ def measure_nest(explorer: Explorer, title: str) -> None:
         explorer.page.wait_for_timeout(60)
     table(f"{title}: undo, redo to picture", times, 200)
 
-    times = []
+    times: list[float] = []
     shown = "root.querySelector('.tvmlab-tree .tvmlab-kind[data-kind=unrolled]')"
     last = explorer.loops()[0]
     explorer.select(last)
@@ -117,7 +117,7 @@ def measure_code(explorer: Explorer, title: str) -> None:
     """Opening each tab of the code, of a program that is new each time."""
     code = explorer.root.get_by_role("region", name="Code")
     for tab, text in (("loops", "for "), ("lowered", "for "), ("llvm", "define"), ("asm", ".text")):
-        times = []
+        times: list[float] = []
         for turn in range(TIMES if tab in ("loops", "lowered") else 20):
             code.get_by_role("tab", name="Python").click()
             explorer.press("Control+z" if turn % 2 else "u")
@@ -146,7 +146,7 @@ sch = {name}({size})
 
 
 @contextmanager
-def browser_and_page() -> Iterator[tuple[Browser, Page]]:
+def browser_and_page() -> Generator[tuple[Browser, Page]]:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
         page = browser.new_page(viewport={"width": 1440, "height": 1080})
@@ -188,7 +188,7 @@ def files() -> None:
     with tempfile.TemporaryDirectory() as folder:
         session = Session(long_history(300))
         path = save_session(session, Path(folder) / "long")
-        times = []
+        times: list[float] = []
         for _ in range(5):
             begin = time.perf_counter()
             load_session(path).close()
@@ -204,7 +204,7 @@ def files() -> None:
             f"{'a page of 200 steps':44} {size:8.2f} MB  asked 5: {'met' if size < 5 else 'MISSED'}"
         )
         with browser_and_page() as (browser, _):
-            times = []
+            times: list[float] = []
             for _ in range(10):
                 page = browser.new_context(offline=True).new_page()
                 begin = time.perf_counter()

@@ -34,10 +34,6 @@ def _press(*keys: str) -> Callable[[BareHost], object]:
     return lambda host: host.explorer.press(*keys)
 
 
-def _tab(name: str) -> Callable[[BareHost], object]:
-    return lambda host: host.explorer.root.get_by_role("tab", name=name, exact=True).click()
-
-
 def _refuse(host: BareHost) -> None:
     host.explorer.select("j_inner")
     host.explorer.press("p")

@@ -11,6 +11,7 @@ from helpers.sessions import STATE, FakeRunner, View
 
 from tvmlab import te
 from tvmlab.ir import structural_hash
+from tvmlab.schedule import Schedule
 from tvmlab.support import OptionError, UserError
 from tvmlab.widgets import Session, comms, explore, open_session, sessions
 from tvmlab.widgets.comms import TARGET, connect, opened, register_target
@@ -164,7 +165,8 @@ def test_the_widget_replies_to_commands(shown: Any, monkeypatch: pytest.MonkeyPa
 
 
 def test_exploring_again_shows_the_same_session(shown: Any) -> None:
-    again = explore(shown.session.schedule)
+    schedule: Schedule = shown.session.schedule
+    again = explore(schedule)
     try:
         assert again.session is shown.session
         assert again is not shown
@@ -173,9 +175,9 @@ def test_exploring_again_shows_the_same_session(shown: Any) -> None:
 
 
 def test_a_closed_widget_is_off_its_session(shown: Any) -> None:
-    again = explore(shown.session.schedule)
+    sch: Schedule = shown.session.schedule
+    again = explore(sch)
     again.close()
-    sch = shown.session.schedule
     sch.split(sch.loops("C")[0], [None, 4])
     assert again.state["revision"] == 0
     assert shown.state["revision"] == 1
@@ -199,7 +201,7 @@ def test_a_front_end_that_was_not_built_is_named(
 def test_only_schedules_can_be_explored() -> None:
     before = len(sessions())
     with pytest.raises(UserError, match="cannot explore int: it is neither a schedule nor a model"):
-        explore(3)  # pyright: ignore[reportArgumentType]
+        explore(3)  # pyright: ignore[reportArgumentType, reportCallIssue]
     assert len(sessions()) == before
 
 
