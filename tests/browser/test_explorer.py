@@ -254,7 +254,7 @@ def _click_to_change(explorer: Explorer, button: str) -> float:
             new MutationObserver((_, observer) => {
                 observer.disconnect();
                 resolve(performance.now() - begin);
-            }).observe(tree, {childList: true});
+            }).observe(tree, {childList: true, subtree: true});
             button.click();
         })""",
         button,

@@ -51,3 +51,35 @@ def c(A: float32[7, 10], C: float32[7]):
                         C[vi] = C[vi] + A[vi, vk]
 """)
     assert "C_init" in str(separate_init(program))
+
+
+@pytest.mark.parametrize(
+    ("loops", "bindings", "apart"),
+    [
+        ("for f in range(28):", "vk=reduce(14, f % 14)", False),
+        ("for f in range(14):", "vk=reduce(2, f // 7), vr=reduce(7, f % 7)", True),
+        ("for f in range(28):", "vr=reduce(7, f % 7), vk=reduce(2, f // 7 % 2)", False),
+        ("for f in range(14):", "vk=reduce(14, f % 2 * 7 + f // 2)", True),
+    ],
+)
+def test_a_loop_that_does_a_whole_sum_repeatedly_sets_start_values_each_time(
+    loops: str, bindings: str, apart: bool
+) -> None:
+    column = "vk * 7 + vr" if "vr" in bindings else "vk"
+    program = parse(f"""\
+def c(A: float32[3, 14], C: float32[3]):
+    for i in range(3):
+        {loops}
+            with block("C", vi=spatial(3, i), {bindings}):
+                with init():
+                    C[vi] = 0.0
+                C[vi] = C[vi] + A[vi, {column}]
+""")
+    values = np.random.default_rng(3).random((3, 14), "f4")
+    compiled, moved = np.full((2, 3), np.nan, "f4")
+    tl.build(program)(values, compiled)
+    separated = separate_init(program)
+    interpret(separated, [values, moved])
+    assert ("C_init" in str(separated)) == apart
+    for got in (compiled, moved):
+        np.testing.assert_allclose(got, values.sum(axis=1), rtol=1e-6)

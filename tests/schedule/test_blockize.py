@@ -93,6 +93,22 @@ def test_loops_that_stop_before_the_last_tile() -> None:
     after_steps(c, steps, [ramp(20)])
 
 
+def test_a_sum_that_is_computed_again_and_again_is_no_tile() -> None:
+    a, k = te.placeholder((9, 14), name="A"), te.reduce_axis(14, "k")
+    t = te.compute((9,), lambda i: te.sum(a[i, k], axis=k), name="T")
+    c = te.compute((9, 14), lambda i, j: a[i, j] * t[i], name="C")
+    sch = Schedule(c)
+    sch.compute_at("T", sch.loops("C")[1])
+    sch.cache_write("C", "local")
+    sch.compute_at("C", sch.loops("C_write")[1])
+    again = sch.loops("T")[1]
+    verdict = sch.check("blockize", again)
+    assert (verdict.status, verdict.rule) == ("refused", "blockize.repeated-sum")
+    assert "the sum of T is computed more than once" in verdict.reason
+    fused = sch.fuse(again, sch.loops("T")[2])
+    assert sch.check("blockize", fused).rule == "blockize.repeated-sum"
+
+
 def test_loops_that_go_on_past_the_last_tile() -> None:
     """A tail of the middle loop: of the tiles that loops count, the last has no element."""
 

@@ -15,9 +15,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from tvmlab.arith import Bounds, prove, simplify
+from tvmlab.arith import Bounds, linear_form, prove, simplify
 from tvmlab.ir import (
     FALSE,
+    Binary,
     Block,
     BlockSymbol,
     Expr,
@@ -34,6 +35,7 @@ from tvmlab.ir import (
     conjunction,
     conjuncts,
     const,
+    eq,
     is_const,
     make_block,
     seq,
@@ -111,6 +113,8 @@ class _Separation:
         rounds = env
         for lp in chain:
             rounds = rounds.bind_loop(lp.var, lp.extent) if lp.var in zero else rounds
+        if not _starts_once(block, zero, chain, rounds):
+            return None
         others = {lp.var for lp in (*around, *inner)}
         first = _first_round(block, zero, others, rounds)
         guard = FALSE if first is None else simplify(first, env)
@@ -185,6 +189,53 @@ def _starts_at_zero(block: Block, zero: dict[Var, Expr], env: Bounds) -> bool:
         for it, binding in zip(block.iters, block.bindings, strict=True)
         if it.kind == "reduce"
     )
+
+
+def _starts_once(block: Block, zero: dict[Var, Expr], chain: Sequence[For], rounds: Bounds) -> bool:
+    """Whether no later round is a first one again, as in loops that do a whole sum repeatedly."""
+    env = rounds
+    for lp in chain:
+        env = env.assume(lp.extent >= 1)
+    left = [b for it, b in zip(block.iters, block.bindings, strict=True) if it.kind == "reduce"]
+    progress = True
+    while progress:
+        progress, waiting = False, list[Expr]()
+        for part in (p for e in left for p in _parts_at_zero(simplify(e, env), env)):
+            learned = _where_zero(part, env)
+            if learned is None:
+                waiting.append(part)
+            else:
+                env, progress = learned, True
+        left = waiting
+    return all(prove(eq(simplify(var, env), 0), env) for var in zero)
+
+
+def _parts_at_zero(e: Expr, env: Bounds) -> list[Expr]:
+    """What is zero where an index is: each term of a sum of numbers that are not negative."""
+    form = linear_form(e, env)
+    low = [prove(atom >= 0, env) and factor > 0 for atom, factor in form.terms.items()]
+    return list(form.terms) if all(low) and not form.const else [e]
+
+
+def _where_zero(part: Expr, env: Bounds) -> Bounds | None:
+    """What is known where a term is zero; None if that says nothing about single loops yet."""
+    loop = part if isinstance(part, Var) else _scaled_loop(part, env)
+    if loop is not None:
+        return env.assume(eq(loop, 0))
+    if isinstance(part, Binary) and part.op == "floordiv":
+        known = prove(part.a >= 0, env) and prove(part.b >= 1, env)
+        return env.assume(part.a < part.b) if known else None
+    return None
+
+
+def _scaled_loop(atom: Expr, env: Bounds) -> Var | None:
+    """The loop over parts of a size known at run time, of which an atom is a multiple."""
+    if not isinstance(atom, Binary) or atom.op != "mul":
+        return None
+    for loop, size in ((atom.a, atom.b), (atom.b, atom.a)):
+        if isinstance(loop, Var) and prove(size >= 1, env):
+            return loop
+    return None
 
 
 def _shares_buffers(block: Block, loop: For) -> bool:

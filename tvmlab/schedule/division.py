@@ -39,6 +39,7 @@ from tvmlab.ir import (
 from .index import ProgramIndex
 from .legality import binding_vars, vars_of
 from .regions import block_with_regions
+from .repeats import surely_runs_once
 from .tile_form import TileAxis, TileForm, form_of_tile
 from .verdict import RefusedError, refuse, unsure
 
@@ -77,6 +78,13 @@ class Division:
                 f"{primitive}.mixed",
                 f"cannot {_doing(primitive)} {loop.var.name}: loop {next(iter(mixed)).name} "
                 f"runs over elements and over the reduction at once",
+                subject=loop.var,
+            )
+        if block.init is not None and not surely_runs_once(index, block, self._inside):
+            raise refuse(
+                f"{primitive}.repeated-sum",
+                f"cannot {_doing(primitive)} {loop.var.name}: inside it the sum of {block.name} is "
+                f"computed more than once, and would go on from the value before",
                 subject=loop.var,
             )
         for lp in self._inside:

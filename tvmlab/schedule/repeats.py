@@ -11,10 +11,18 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import TypeAlias
 
-from tvmlab.arith import Bounds, LinearForm, detect_iter_map, form_to_expr, linear_form
-from tvmlab.ir import Block, Expr, For, IterVar, Var, conjunction, conjuncts
+from tvmlab.arith import (
+    Bounds,
+    LinearForm,
+    detect_iter_map,
+    form_to_expr,
+    linear_form,
+    polyhedral,
+)
+from tvmlab.ir import Block, Expr, For, IterVar, Var, conjunction, conjuncts, written_buffers
 
 from .assumptions import size_facts
+from .dependence import earlier, together
 from .index import ProgramIndex
 from .legality import vars_of
 from .symbolic_digits import simpler_bindings
@@ -30,6 +38,22 @@ def runs_once(index: ProgramIndex, block: Block, inner: Sequence[For]) -> bool:
         return True
     bound = list(zip(block.iters, block.bindings, strict=True))
     return injective_inside(index, block, bound, inner)
+
+
+def surely_runs_once(index: ProgramIndex, block: Block, inner: Sequence[For]) -> bool:
+    """The same, asked exactly where rules do not tell: conditions may keep repetitions out."""
+    if runs_once(index, block, inner):
+        return True
+    around = index.loops_around(block)
+    access = polyhedral.Access(
+        written_buffers(block.body)[0], block.bindings, _ranges(around), (block.predicate,)
+    )
+    outer = [lp for lp in around if lp not in inner]
+    orders: list[polyhedral.Order] = [{**together(outer), **o} for o in earlier(inner)]
+    try:
+        return polyhedral.find_clash(access, access, orders, size_facts(index.program)) is None
+    except polyhedral.BeyondBudgetError:
+        return False
 
 
 def injective_inside(
