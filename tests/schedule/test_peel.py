@@ -219,3 +219,17 @@ def test_menu_offers_both() -> None:
     assert (found["peel"].args["first"], found["peel"].args["last"]) == (1, 0)
     assert found["partition"].verdict
     assert [p.name for p in found["partition"].params] == ["points"]
+
+
+def test_a_part_that_goes_on_with_sums_of_another_block_does_not_begin_them_again() -> None:
+    """Of a skewed sum cut in two, the second part has no first round of any sum."""
+    a, k = te.placeholder((7, 9), name="A"), te.reduce_axis(9, "k")
+
+    def steps(sch: Schedule) -> None:
+        i, k = sch.loops("C")
+        sch.reorder(k, i)
+        sch.partition(sch.skew(k, i, 4))
+        sch.peel(k, 4, 0)
+        assert "vk=reduce(3, k_first - 1)" in str(sch)
+
+    after_steps(te.compute((7,), lambda i: te.sum(a[i, k], axis=k), name="C"), steps, [ramp(7, 9)])

@@ -107,6 +107,7 @@ class _Cut:
         iters: list[IterVar] = []
         bindings: list[Expr] = []
         places: dict[Var, Expr] = {}
+        continues = self._continues(block, part, values, env)
         for it, old in zip(block.iters, block.bindings, strict=True):
             binding = simplify(substitute(old, values), env)
             low, size = self._run(it, old, binding, inside)
@@ -115,7 +116,9 @@ class _Cut:
             iters.append(fresh)
             bindings.append(simplify(binding - low, env) if low else binding)
             places[it.var] = fresh.var + low if low else fresh.var
-        init = None if self._continues(block, part, values, env) else block.init
+            # Its first round here is not that of the sum, which another block begins.
+            continues |= it.kind == "reduce" and low > 0
+        init = None if continues else block.init
         symbol = block.symbol
         if not part.kept:
             symbol = BlockSymbol(self._names.fresh(f"{block.name}_{part.suffix}"))
