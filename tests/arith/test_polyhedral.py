@@ -241,3 +241,11 @@ def test_accesses_that_the_ends_of_loops_keep_apart(
         for x, y, u, v in pairs
     )
     assert (find_clash(one, other, [order]) is not None) == meet
+
+
+def test_a_fact_that_is_not_linear_is_left_out() -> None:
+    i, n, m = Var("i"), Var("n"), Var("m")
+    read = Access(A, (i,), ((i, n),))
+    facts = (n * m < 4,)
+    assert missing_element(read, [Access(A, (I,), ((I, n),))], facts) is None
+    assert missing_element(read, [Access(A, (I,), ((I, n - 1),))], facts) is not None

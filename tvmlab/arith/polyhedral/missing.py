@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Hashable, Sequence
+from contextlib import suppress
 
 from tvmlab.ir import Expr, Var
 
@@ -75,7 +76,10 @@ def _systems(access: Access, facts: Sequence[Expr], *, exact: bool) -> list[Conj
                 for e in ends
             ]
         )
-    parts += [sizes.conditions(fact) for fact in facts]
+    for fact in facts:
+        # Without one, more sizes are looked at, in reads and writes alike.
+        with suppress(NotLinearError):
+            parts.append(sizes.conditions(fact))
     systems = list(itertools.islice(itertools.product(*parts), MAX_SYSTEMS + 1))
     if len(systems) > MAX_SYSTEMS:
         if exact:
