@@ -19,23 +19,39 @@ def plot_html(results: Sequence[BenchResult], remarks: Sequence[str] = ()) -> st
     OptionError
         If plotly is not installed.
     """
-    try:
-        objects: Any = import_module("plotly.graph_objects")  # optional
-    except ImportError as error:
-        raise OptionError(
-            "a plot needs plotly, which is not installed", hint="pip install plotly"
-        ) from error
+    objects = plotly_objects()
     parts: dict[tuple[str, int], list[BenchResult]] = {}
     for result in results:
         parts.setdefault((result.group, result.threads), []).append(result)
     figures = [_figure(objects, group, n, rows) for (group, n), rows in parts.items()]
+    return page_of("tvmlab bench", figures, remarks)
+
+
+def plotly_objects() -> Any:
+    """The part of plotly that makes figures.
+
+    Raises
+    ------
+    OptionError
+        If plotly is not installed.
+    """
+    try:
+        return import_module("plotly.graph_objects")  # optional
+    except ImportError as error:
+        raise OptionError(
+            "a plot needs plotly, which is not installed", hint="pip install plotly"
+        ) from error
+
+
+def page_of(title: str, figures: Sequence[Any], remarks: Sequence[str] = ()) -> str:
+    """A page with some figures and a line of text for each remark."""
     shown = [
         figure.to_html(full_html=False, include_plotlyjs=number == 0)
         for number, figure in enumerate(figures)
     ]
     said = "".join(f"<p>{_escaped(line)}</p>" for line in remarks)
     return (
-        '<!doctype html><html lang="en"><meta charset="utf-8"><title>tvmlab bench</title>'
+        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{_escaped(title)}</title>'
         f'<body style="font-family: sans-serif">{"".join(shown)}{said}</body></html>'
     )
 

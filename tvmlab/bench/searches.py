@@ -13,12 +13,12 @@ import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from statistics import median
 from typing import Any
 
-from tvmlab.support import OptionError
 from tvmlab.tune import Measurer, Space, Trial, Tuner, TuningLog, busy_workers
+
+from .plot import page_of, plotly_objects
 
 _STARTED = "default"
 
@@ -156,13 +156,8 @@ def curves_html(runs: Sequence[SearchRun]) -> str:
     OptionError
         If plotly is not installed.
     """
-    try:
-        objects: Any = import_module("plotly.graph_objects")  # optional
-    except ImportError as error:
-        raise OptionError(
-            "a plot needs plotly, which is not installed", hint="pip install plotly"
-        ) from error
-    shown: list[str] = []
+    objects = plotly_objects()
+    figures: list[Any] = []
     for workload in dict.fromkeys(run.workload for run in runs):
         figure = objects.Figure()
         for (name, search), group in _grouped(runs).items():
@@ -174,11 +169,8 @@ def curves_html(runs: Sequence[SearchRun]) -> str:
         figure.update_layout(
             title=workload, xaxis_title="trials", yaxis_title="GFLOP/s", template="plotly_white"
         )
-        shown.append(figure.to_html(full_html=False, include_plotlyjs=not shown))
-    return (
-        '<!doctype html><html lang="en"><meta charset="utf-8"><title>searches</title>'
-        f'<body style="font-family: sans-serif">{"".join(shown)}</body></html>'
-    )
+        figures.append(figure)
+    return page_of("searches", figures)
 
 
 def _grouped(runs: Sequence[SearchRun]) -> dict[tuple[str, str], list[SearchRun]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tvmlab.schedule import Schedule
 
-from . import formulas
+from .formulas import line, matmul, total, transpose, wavefront
 from .goals import Goal, innermost_runs_over, is_kind, misses_at_most, no_guard_around, tile_at_most
 from .task import Task
 
@@ -61,7 +61,7 @@ LOOP_TASKS = (
         "Reorder loops for locality",
         "A matrix product reads B down its columns: each step of k touches another cache line. "
         "Change the order of the three loops so that the innermost one walks along rows.",
-        formulas.matmul,
+        matmul,
         (innermost_runs_over("C", "j"), misses_at_most(3000)),
         (
             "In row-major memory, neighbors differ in the last index. Which loop is the last "
@@ -76,7 +76,7 @@ LOOP_TASKS = (
         "Tile a transpose",
         "One side of a transpose always walks across rows. Cut both loops so that a small square "
         "is finished while its lines are still in a cache.",
-        formulas.transpose,
+        transpose,
         (tile_at_most("T", "i", 8, "j"), misses_at_most(600, level=1)),
         (
             "A line holds 4 numbers. Who uses the other 3, and how much later?",
@@ -90,7 +90,7 @@ LOOP_TASKS = (
         "vectorize",
         "Vectorize",
         "64 elements, each on its own. Compute 8 of them at a time.",
-        lambda: formulas.line(64),
+        lambda: line(64),
         (is_kind("B", "vectorized", _LANES, innermost=True),),
         (
             "A vectorized loop should be as long as a vector of the machine.",
@@ -104,7 +104,7 @@ LOOP_TASKS = (
         "A tail without a guard",
         "100 is no multiple of 8. A split by 8 asks a condition for every element. Vectorize by 8 "
         "so that no condition is left in the vectorized loop.",
-        lambda: formulas.line(100),
+        lambda: line(100),
         (is_kind("B", "vectorized", _LANES, innermost=True), no_guard_around("vectorized")),
         (
             "Only the last 4 elements are odd. Could they have a loop of their own?",
@@ -118,7 +118,7 @@ LOOP_TASKS = (
         "A reduction in parallel",
         "All rounds of a sum write the same element, so `parallel` is refused: try it, and ask for "
         "a hint. Give each worker a sum of its own.",
-        formulas.total,
+        total,
         (is_kind("S_rf", "parallel", 4),),
         (
             "Split the loop of the reduction: the outer part counts the workers.",
@@ -132,7 +132,7 @@ LOOP_TASKS = (
         "Skew a stencil",
         "Each element needs its left and its upper neighbor: neither loop can run in parallel as "
         "it stands. But the elements of a diagonal need nothing of each other.",
-        formulas.wavefront,
+        wavefront,
         (_some_parallel(),),
         (
             "Let each row start one round later than the one above it. Which primitive does that?",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tvmlab.ir import Expr
 from tvmlab.schedule import Schedule
 
-from . import formulas
+from .formulas import BLUR, MATMUL, blur, line, matmul, two_stages
 from .goals import bound_to, computed_at_most, is_kind, misses_at_most, room_at_most
 from .task import Task
 
@@ -45,7 +45,7 @@ PLACEMENT_TASKS = (
         "Fuse a producer into its consumer",
         "X is computed whole before Y reads it. Keep X a stage of its own, but let it take no more "
         "than one element of memory.",
-        formulas.two_stages,
+        two_stages,
         (room_at_most("X", 1), computed_at_most("X", 256)),
         (
             "How long must an element of X live?",
@@ -59,8 +59,8 @@ PLACEMENT_TASKS = (
         "Pack an operand",
         "This time the loops i, j, k of the matrix product stay as they are. Give it a copy of B "
         "in which k walks along rows.",
-        formulas.matmul,
-        (misses_at_most(3000), room_at_most("B_global", formulas.MATMUL**2, scope="global")),
+        matmul,
+        (misses_at_most(3000), room_at_most("B_global", MATMUL**2, scope="global")),
         (
             "A copy of an input is a stage like any other: `cache_read` makes it.",
             '`cache_read("C", "B", "global")` gives a block that writes B_global.',
@@ -73,10 +73,10 @@ PLACEMENT_TASKS = (
         "Strips with a halo",
         "A row of B needs three rows of X. Compute X in strips: at most 6 of its rows exist at a "
         "time, it is computed at most 1.5 times, and strips run in parallel.",
-        formulas.blur,
+        blur,
         (
-            room_at_most("X", 6 * formulas.BLUR),
-            computed_at_most("X", 3 * formulas.BLUR * formulas.BLUR // 2),
+            room_at_most("X", 6 * BLUR),
+            computed_at_most("X", 3 * BLUR * BLUR // 2),
             is_kind("B", "parallel", 2),
         ),
         (
@@ -90,7 +90,7 @@ PLACEMENT_TASKS = (
         "threads",
         "Threads of a device",
         "Give 64 elements to 4 groups of 16 threads.",
-        lambda: formulas.line(64),
+        lambda: line(64),
         (bound_to("B", "blockIdx.x", 4), bound_to("B", "threadIdx.x", 16)),
         (
             "Each level of threads needs a loop of its own.",

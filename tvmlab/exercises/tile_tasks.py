@@ -5,7 +5,7 @@ from __future__ import annotations
 from tvmlab.ir import Expr
 from tvmlab.schedule import LoopRef, Schedule
 
-from . import formulas
+from .formulas import MATMUL, matmul
 from .goals import is_kind, misses_at_most, room_at_most
 from .task import Task
 
@@ -44,7 +44,7 @@ TILE_TASKS = (
         "A tile in registers",
         "While the sums of a small tile stay in registers, k can run over it again and again. Keep "
         "at most 16 sums in a local buffer, and vectorize the innermost loop.",
-        formulas.matmul,
+        matmul,
         (
             room_at_most("C_local", 16, scope="local"),
             is_kind("C", "vectorized", 4, innermost=True),
@@ -64,10 +64,10 @@ TILE_TASKS = (
         "The whole matrix product",
         "Everything together: a packed B, a tile of sums in registers, vectors of 8, all cores. "
         "How few misses can it have?",
-        formulas.matmul,
+        matmul,
         (
             room_at_most("C_local", 32, scope="local"),
-            room_at_most("B_global", formulas.MATMUL**2, scope="global"),
+            room_at_most("B_global", MATMUL**2, scope="global"),
             is_kind("C", "vectorized", 8, innermost=True),
             is_kind("C", "unrolled", 2),
             is_kind("C", "parallel", 2),

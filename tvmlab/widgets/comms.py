@@ -13,8 +13,9 @@ from tvmlab.support import UserError
 
 from .asking import fields_of
 from .commands import answer
+from .listeners import Message
 from .registry import find_session
-from .session import Message, Session
+from .session import Session
 
 TARGET = "tvmlab.session"
 

@@ -9,7 +9,6 @@
 from __future__ import annotations
 
 import itertools
-import logging
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -27,16 +26,14 @@ from tvmlab.target import Target, TargetLike
 
 from .desk import Desk
 from .graph_model import Model, difference, noise, patched
+from .listeners import Listener, Listeners, Message
 from .registry import open_session
 from .session import Session
 from .telling import told
 
-Message = dict[str, Any]
-Listener = Callable[[Message], None]
 VERSION = 1
 REPEATS = 20
 
-_log = logging.getLogger(__name__)
 _numbers = itertools.count(1)
 
 
@@ -67,7 +64,7 @@ class GraphSession:
         self._total: float | None = None
         self._job: str | None = None
         self._note = model.note
-        self._listeners: list[Listener] = []
+        self._listeners = Listeners(f"graph {self.id}", self.lock)
         self._passes = plain(pass_rows(model.passes, self.rows()))
         self._state: Message = {"revision": 0, **self._write()}
 
@@ -80,15 +77,7 @@ class GraphSession:
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:
         """Call a view with each new state; returns a function that ends this."""
-        with self.lock:
-            self._listeners.append(listener)
-
-        def unsubscribe() -> None:
-            with self.lock:
-                if listener in self._listeners:
-                    self._listeners.remove(listener)
-
-        return unsubscribe
+        return self._listeners.add(listener)
 
     def rows(self) -> tuple[GraphRow, ...]:
         """The kernels as the view shows them."""
@@ -102,12 +91,7 @@ class GraphSession:
         """Write the state anew and send it."""
         with self.lock:
             self._state = {"revision": self._state["revision"] + 1, **self._write()}
-            for listener in list(self._listeners):
-                try:
-                    listener(self._state)
-                except Exception:  # a view that has gone must not stop the others
-                    _log.warning("a view of graph %s is gone", self.id, exc_info=True)
-                    self._listeners.remove(listener)
+            self._listeners.tell(self._state)
 
     # --------------------------------------------------------------- working
 
@@ -154,8 +138,7 @@ class GraphSession:
     def close(self) -> None:
         """End the session; the module stays as it is."""
         self.desk.close()
-        with self.lock:
-            self._listeners.clear()
+        self._listeners.clear()
 
     # ---------------------------------------------------------------- inside
 

@@ -13,7 +13,7 @@ from .bundles import bundle_text
 from .graph_commands import answer_graph
 from .graph_session import GraphSession
 from .inner import InnerSessions
-from .session import Message
+from .listeners import Message
 
 
 class GraphWidget(anywidget.AnyWidget):

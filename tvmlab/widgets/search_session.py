@@ -12,19 +12,18 @@ import logging
 import threading
 import time
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Literal
 
 from tvmlab.inspect import plain
 from tvmlab.inspect.tuning_view import measured_trials, search_view
 from tvmlab.support import TvmlabError, UserError
 from tvmlab.tune import Tuner
 
+from .listeners import Listener, Listeners, Message
 from .registry import open_session
 from .session import Session
 from .telling import told
 
-Message = dict[str, Any]
-Listener = Callable[[Message], None]
 Status = Literal["ready", "running", "paused", "stopping", "done", "failed"]
 VERSION = 1
 _REFRESH_SECONDS = 0.4
@@ -54,7 +53,7 @@ class SearchSession:
         self._go = threading.Event()
         self._go.set()
         self._thread: threading.Thread | None = None
-        self._listeners: list[Listener] = []
+        self._listeners = Listeners(f"search {self.id}", self.lock)
         self._opened: dict[int, Session] = {}
         self._worked = 0.0
         self._done_while_working = 0
@@ -74,27 +73,14 @@ class SearchSession:
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:
         """Call a view with each new state; returns a function that ends this."""
-        with self.lock:
-            self._listeners.append(listener)
-
-        def unsubscribe() -> None:
-            with self.lock:
-                if listener in self._listeners:
-                    self._listeners.remove(listener)
-
-        return unsubscribe
+        return self._listeners.add(listener)
 
     def refresh(self) -> None:
         """Write the state anew and send it."""
         with self.lock:
             self._shown = time.monotonic()
             self._state = {"revision": self._state["revision"] + 1, **self._write()}
-            for listener in list(self._listeners):
-                try:
-                    listener(self._state)
-                except Exception:  # a view that has gone must not stop the others
-                    _log.warning("a view of search %s is gone", self.id, exc_info=True)
-                    self._listeners.remove(listener)
+            self._listeners.tell(self._state)
 
     # -------------------------------------------------------------- controls
 

@@ -12,8 +12,9 @@ from tvmlab.inspect import tuning_report
 
 from .bundles import bundle_text
 from .inner import InnerSessions
+from .listeners import Message
 from .search_commands import answer_search
-from .search_session import Message, SearchSession
+from .search_session import SearchSession
 
 
 class SearchWidget(anywidget.AnyWidget):

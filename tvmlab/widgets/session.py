@@ -12,10 +12,8 @@ Whatever changes goes to every view as a patch of the state. Commands of views a
 from __future__ import annotations
 
 import itertools
-import logging
 import threading
 from collections.abc import Callable
-from typing import Any
 
 from tvmlab.driver import count_flops
 from tvmlab.inspect import SymbolIds
@@ -32,14 +30,11 @@ from .exploring import Exploring
 from .graft import graft
 from .guesses import Guesses
 from .ledger import Ledger
+from .listeners import Listener, Listeners
 from .measuring import Measuring
 from .state import JobReport, State, StateWriter
 from .tutor import tutor_state
 
-Message = dict[str, Any]
-Listener = Callable[[Message], None]
-
-_log = logging.getLogger(__name__)
 _numbers = itertools.count(1)
 
 
@@ -84,7 +79,7 @@ class Session:
         self.closed = False
         self._job: JobReport | None = None
         self.auto = AutoMeasure(self.measuring.measure, self.measuring.cancel)
-        self._listeners: list[Listener] = []
+        self._listeners = Listeners(f"session {self.id}", self.lock)
         self._state: State = {"revision": 0, **self._write()}
         self._unsubscribe = schedule.on_change(self._stepped)
 
@@ -97,15 +92,7 @@ class Session:
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:
         """Send each change to a view as a patch message; returns a function that ends this."""
-        with self.lock:
-            self._listeners.append(listener)
-
-        def unsubscribe() -> None:
-            with self.lock:
-                if listener in self._listeners:
-                    self._listeners.remove(listener)
-
-        return unsubscribe
+        return self._listeners.add(listener)
 
     def refresh(self) -> None:
         """Write the state anew and send what changed."""
@@ -116,7 +103,7 @@ class Session:
                 return
             revision = int(old["revision"]) + 1
             self._state = {**old, **changed, "revision": revision}
-            self._send({"type": "patch", "revision": revision, "set": changed})
+            self._listeners.tell({"type": "patch", "revision": revision, "set": changed})
 
     def set_auto(self, on: bool) -> None:
         """Measure by itself after each step, or no longer."""
@@ -201,11 +188,3 @@ class Session:
             "exercise": tutor_state(self.schedule),
             "cell": cell_text(self.schedule, self.id, self.writer.hash_of(node)),
         }
-
-    def _send(self, message: Message) -> None:
-        for listener in list(self._listeners):
-            try:
-                listener(message)
-            except Exception:  # a view that has gone must not stop the others
-                _log.warning("a view of session %s is gone", self.id, exc_info=True)
-                self._listeners.remove(listener)

@@ -12,8 +12,9 @@ from tvmlab.inspect import nest_html
 from .asking import fields_of
 from .bundles import bundle_text
 from .commands import answer
+from .listeners import Message
 from .recording import MIME, recording
-from .session import Message, Session
+from .session import Session
 
 
 class ExplorerWidget(anywidget.AnyWidget):
