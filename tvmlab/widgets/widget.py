@@ -1,4 +1,4 @@
-"""The notebook widget: an anywidget over a session. The one place that imports anywidget."""
+"""The notebook widget: an anywidget over a session. With `host_widget`, what imports anywidget."""
 
 from __future__ import annotations
 
