@@ -389,6 +389,53 @@ for k in range(t + 1):
         insert_barriers(parse(kernel(body)))
 
 
+def test_virtual_threads_wait_in_a_loop_that_they_run_differently_often() -> None:
+    source = """
+def f(A: float32[8, 8], C: float32[4, 8]):
+    S = alloc(float32[4, 8], scope="shared")
+    for z in range(1):
+        for v in range(4):
+            for k in range(v + 1):
+                for t in range(8):
+                    with block("S", vv=spatial(4, v), vk=spatial(8, k), vt=spatial(8, t)):
+                        S[vv, vt] = A[vk, vt] * 2.0
+                for u in range(8):
+                    with block("C", vv=spatial(4, v), vk=opaque(8, k), vu=spatial(8, u)):
+                        C[vv, vu] = C[vv, vu] + S[vv, 7 - vu]
+"""
+    sch = Schedule(parse(source))
+    binds = [("S", 0, "threadIdx.y"), ("S", 1, "vthread")]
+    for block, position, tag in [*binds, ("S", 3, "threadIdx.x"), ("C", 3, "threadIdx.x")]:
+        sch.bind(sch.loops(block)[position], tag)
+    program = lower(sch.program, TARGET).program
+    a, c = ramp(8, 8), np.zeros((4, 8), "float32")
+    interpret(program, [a.reshape(-1), c.reshape(-1)])
+    sums = np.stack([a[: v + 1].sum(0) * 2 for v in range(4)])
+    np.testing.assert_allclose(c, sums[:, ::-1], rtol=1e-6)
+    assert barriers(program) == 4
+
+
+def test_virtual_threads_wait_in_a_vectorized_loop() -> None:
+    source = """
+def f(A: float32[3, 6, 7], C: float32[4, 3, 7]):
+    P = alloc(float32[3, 3, 7])
+    for y in range(4):
+        for c in virtual(3):
+            for t in thread(3, "threadIdx.x"):
+                for x in vectorized(7):
+                    with block("P", vc=spatial(3, c), vy=opaque(6, y + t), vx=spatial(7, x)):
+                        P[vc, vy % 3, vx] = A[vc, vy, vx]
+        for i in range(3):
+            for j in range(7):
+                with block("C", vy=spatial(4, y), vi=spatial(3, i), vj=spatial(7, j)):
+                    C[vy, vi, vj] = P[vi, (vy + 2) % 3, vj]
+"""
+    program = lower(parse(source), TARGET).program
+    a, c = ramp(3, 6, 7), np.zeros((4, 3, 7), "float32")
+    interpret(program, [a.reshape(-1), c.reshape(-1)])
+    np.testing.assert_array_equal(c, a[:, 2:].transpose(1, 0, 2))
+
+
 def test_threads_join_results_of_several_parts() -> None:
     source = te.placeholder((3, 12), name="A")
     k = te.reduce_axis(12, "k")

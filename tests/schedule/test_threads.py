@@ -8,7 +8,7 @@ import pytest
 from helpers.devices import product, softmax, softmax_over_threads, tile_over_threads
 
 from tvmlab import te
-from tvmlab.ir import to_text
+from tvmlab.ir import parse, to_text
 from tvmlab.schedule import RefusedError, Schedule
 from tvmlab.support import ScheduleError
 from tvmlab.te import Tensor
@@ -245,6 +245,45 @@ def _overlapping() -> None:
     sch.set_scope("B", "shared")
 
 
+UNEVEN = """
+def f(A: float32[8, 8], C: float32[8, 8]):
+    S = alloc(float32[4, 8], scope="shared")
+    for v in range(4):
+        for k in range(v + 1):
+            for t in range(8):
+                with block("S", vv=spatial(4, v), vk=spatial(8, k), vt=spatial(8, t)):
+                    S[vv, vt] = A[vk, vt] * 2.0
+            for u in range(8):
+                with block("C", wv=spatial(4, v), wk=opaque(8, k), wu=spatial(8, u)):
+                    C[wv, wu] = C[wv, wu] + S[wv, 7 - wu]
+"""
+
+
+def _uneven_waits() -> None:
+    sch = Schedule(parse(UNEVEN))
+    sch.bind(sch.loops("S")[0], "threadIdx.y")
+
+
+UNEQUAL = """
+def f(n: int64, m: int64, A: float32[n, m], C: float32[4, n], D: float32[4, m]):
+    for z in range(4):
+        for x in range(n):
+            with block("C", vz=spatial(4, z), vx=spatial(n, x)):
+                C[vz, vx] = A[vx, 0]
+        for y in range(m):
+            with block("D", vz=spatial(4, z), vy=spatial(m, y)):
+                D[vz, vy] = A[0, vy]
+"""
+
+
+def _unequal_groups() -> None:
+    sch = Schedule(parse(UNEQUAL))
+    z, x = sch.loops("C")
+    sch.bind(z, "blockIdx.y")
+    sch.bind(x, "blockIdx.x")
+    sch.bind(sch.loops("D")[1], "blockIdx.x")
+
+
 def _in_block() -> None:
     sch = Schedule(product(8))
     i, j, _ = sch.loops("C")
@@ -279,6 +318,8 @@ def _in_block() -> None:
         (_already, "set_scope.already", "B is in global memory already"),
         (_other_kernel, "set_scope.other-kernel", "lasts for one kernel"),
         (_overlapping, "set_scope.clash", "touch each other's elements"),
+        (_uneven_waits, "bind.uneven-waits", "not all of them run it equally often"),
+        (_unequal_groups, "bind.unequal-groups", "known only at run time"),
         (_in_block, "blockize.breaks-threads", "one thread runs as a whole"),
     ],
     ids=lambda value: value if isinstance(value, str) and "." in value else "",
@@ -297,6 +338,15 @@ def test_the_witness_of_a_foreign_read_names_threads_and_element() -> None:
     with pytest.raises(RefusedError) as caught:
         _reduction("blockIdx.x")()
     assert "k=0 and k=1 both update C" in str(caught.value.verdict.witness)
+
+
+def test_uneven_waits_are_told_with_two_threads() -> None:
+    with pytest.raises(RefusedError) as caught:
+        _uneven_waits()
+    assert caught.value.verdict.witness == "v=0 runs k 1 times, v=1 2 times"
+    sch = Schedule(parse(UNEVEN))
+    assert sch.check("bind", sch.loops("S")[2], "threadIdx.x")
+    assert sch.check("bind", sch.loops("S")[0], "vthread")
 
 
 def test_the_fix_of_a_bound_loop_works() -> None:

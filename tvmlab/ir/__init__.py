@@ -80,6 +80,7 @@ from .stmt import (
     seq,
 )
 from .structural import structural_equal, structural_hash, structural_key
+from .sync_points import SyncPoints, implicit_syncs
 from .threads import (
     GRID_TAGS,
     GROUP_TAGS,
@@ -182,6 +183,7 @@ __all__ = [
     "Stmt",
     "Store",
     "Stride",
+    "SyncPoints",
     "Var",
     "Violation",
     "accessed_buffer",
@@ -205,6 +207,7 @@ __all__ = [
     "fold_compare",
     "free_vars",
     "has_thread_loops",
+    "implicit_syncs",
     "infer_regions",
     "is_const",
     "is_noop",

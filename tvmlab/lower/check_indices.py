@@ -326,7 +326,7 @@ class _Checker:
         if text not in self.texts:
             self.texts.append(text)
         number = const(self.texts.index(text))
-        return Call("outside", (index, _as_index(size), number), INDEX)
+        return Call("outside", (_as_index(index), _as_index(size), number), INDEX)
 
     def _text(self, buffer: Buffer, indices: Sequence[Expr], axis: int, doing: str) -> str:
         access = Evaluate(Load(buffer, tuple(indices)))
@@ -349,13 +349,15 @@ def _inside(index: Expr, size: Expr, env: Bounds) -> bool:
     limit = const_int(size)
     above = interval.lo is not None and interval.lo >= 0
     below = limit is not None and interval.hi is not None and interval.hi < limit
-    index = _as_index(index)
+    if index.dtype != size.dtype:
+        index, size = _as_index(index), _as_index(size)
     return (above or prove(compare("ge", index, 0), env)) and (
-        below or prove(compare("lt", index, _as_index(size)), env)
+        below or prove(compare("lt", index, size), env)
     )
 
 
 def _in_range(index: Expr, size: Expr) -> Expr:
+    index = _as_index(index)
     return conjunction([compare("ge", index, 0), compare("lt", index, _as_index(size))])
 
 

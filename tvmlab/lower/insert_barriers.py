@@ -155,7 +155,7 @@ class _Insertion:
         runs = (const_int(stmt.extent) or 0) > 0
         # Where a loop may not run at all, what was open before it stays open.
         tail = tail if runs or not waits else [*inner.head, *tail]
-        new = stmt if body is stmt.body else replace(stmt, body=body)
+        new = stmt if body is stmt.body else _scalar(replace(stmt, body=body))
         return _Synced(new, inner.head, tail, waits and runs)
 
     def _condition(self, stmt: If, around: tuple[For, ...]) -> _Synced:
@@ -225,6 +225,14 @@ class _Insertion:
         return len(agreed) == len(pairs)
 
 
+def _scalar(loop: For) -> For:
+    """A loop in which threads wait has no lanes to run side by side."""
+    if loop.kind != "vectorized":
+        return loop
+    note = ("scalar", "threads wait for each other in it")
+    return replace(loop, kind="serial", annotations=(*loop.annotations, note))
+
+
 def _tell_apart(a: Access, b: Access, apart: Sequence[For], fixed: set[Var], env: Bounds) -> bool:
     """Whether two accesses at one place are at another element in each thread and round."""
     if not all(structural_equal(x, y) for x, y in zip(a.indices, b.indices, strict=True)):
@@ -237,12 +245,14 @@ def _tell_apart(a: Access, b: Access, apart: Sequence[For], fixed: set[Var], env
 
 def _is_first(access: Access, loop: For) -> bool:
     """Whether only the first thread of a loop gets to an access."""
-    asked = eq(loop.var, const(0))
+    asked = eq(loop.var, 0)
     return const_int(loop.extent) == 1 or any(structural_equal(c, asked) for c in access.conditions)
 
 
 def _in_first(access: Access, loops: Sequence[For]) -> tuple[Expr, ...]:
-    zero: dict[Var, Expr] = {lp.var: const(0) for lp in loops if _is_first(access, lp)}
+    zero: dict[Var, Expr] = {
+        lp.var: const(0, lp.var.dtype) for lp in loops if _is_first(access, lp)
+    }
     return tuple(substitute(i, zero) for i in access.indices)
 
 

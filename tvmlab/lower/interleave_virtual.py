@@ -17,6 +17,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from tvmlab.arith import Bounds
 from tvmlab.ir import (
     Alloc,
     Barrier,
@@ -43,6 +44,8 @@ from tvmlab.ir import (
     with_body,
 )
 from tvmlab.support import UserError
+
+from .even_loops import even_loop, has_barrier
 
 
 def interleave_virtual(program: Program) -> Program:
@@ -113,7 +116,11 @@ class _Interleaving:
         loop = self._loop
         if not uses_var(stmt, {loop.var}):
             return stmt
-        if any(isinstance(n, Barrier) for n in walk(stmt)):
+        if has_barrier(stmt):
+            env = Bounds.of({loop.var: loop.extent})
+            even = even_loop(stmt, [loop], env) if isinstance(stmt, For) else None
+            if even is not None:
+                return self.visit(even)
             raise UserError(
                 f"virtual threads of {loop.var.name} would have to wait at a barrier that not all "
                 f"of them reach",

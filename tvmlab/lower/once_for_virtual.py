@@ -23,7 +23,6 @@ from tvmlab.ir import (
     Program,
     Sharing,
     conjunction,
-    const,
     eq,
     placed_blocks,
     touched_buffers,
@@ -51,7 +50,7 @@ def _firsts(placed: PlacedBlock, sharing: Sharing) -> list[Expr]:
     """The conditions under which a block is done by the first virtual thread only."""
     written = touched_buffers(placed.block)[1]
     return [
-        eq(loop.var, const(0))
+        eq(loop.var, 0)
         for loop in placed.loops
         if loop.kind == "virtual"
         and not placed.depends_on(loop)

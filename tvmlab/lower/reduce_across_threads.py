@@ -212,7 +212,7 @@ class _JointReduction:
         values: list[Expr] = [Load(m, (*row[:-1], const(0))) for m in self.meeting]
         into = [Load(b, place) for b, place in zip(self.form.buffers, at, strict=True)]
         first = [
-            eq(lp.var, const(0))
+            eq(lp.var, 0)
             for lp in self.joined
             if all(shares(b.scope, lp) for b in self.form.buffers)
         ]
@@ -304,7 +304,7 @@ class _JointReduction:
 
 def _first_round(block: Block, own: set[Var]) -> list[Expr]:
     """The conditions under which loops around `own` ones are in their first round."""
-    zero: dict[Var, Expr] = {v: const(0) for v in own}
+    zero: dict[Var, Expr] = {v: const(0, v.dtype) for v in own}
     found: list[Expr] = []
     for it, binding in zip(block.iters, block.bindings, strict=True):
         around = simplify(substitute(binding, zero))

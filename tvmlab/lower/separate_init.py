@@ -98,7 +98,9 @@ class _Separation:
             return None
         if loop.var not in reduced or spatial & reduced or outside & reduced:
             return None
-        zero: dict[Var, Expr] = {lp.var: const(0) for lp in chain if lp.var in reduced}
+        zero: dict[Var, Expr] = {
+            lp.var: const(0, lp.var.dtype) for lp in chain if lp.var in reduced
+        }
         inner = [lp for lp in chain if lp.var not in zero]
         if any(lp.kind == "thread" and lp.var in zero for lp in chain):
             return None  # threads join their results first

@@ -32,7 +32,6 @@ from tvmlab.ir import (
     Var,
     conjunction,
     conjuncts,
-    const,
     const_int,
     eq,
     is_const,
@@ -140,7 +139,7 @@ class _Kernel:
     def _block(self, block: Block, values: dict[Var, Expr], guards: Sequence[Expr]) -> Block:
         predicate = substitute(block.predicate, values)
         parts = [] if is_const(predicate, True) else [predicate]
-        firsts = [eq(lp.var, const(0)) for lp in self._firsts(self.placed[block])]
+        firsts = [eq(lp.var, 0) for lp in self._firsts(self.placed[block])]
         return replace(
             block,
             bindings=tuple(substitute(b, values) for b in block.bindings),
@@ -154,7 +153,7 @@ class _Kernel:
         for tag, loop in self.loops.items():
             own = placed.loop_of(tag)
             alike = own is None or not placed.depends_on(own)
-            asked = any(structural_equal(c, eq(loop.var, const(0))) for c in _parts(placed.block))
+            asked = any(structural_equal(c, eq(loop.var, 0)) for c in _parts(placed.block))
             if alike and not asked and all(shares(b.scope, loop) for b in written):
                 found.append(loop)
         return found

@@ -89,7 +89,7 @@ def _whole_domain(
     if not mapping.surjective:
         return None
     extents = {it.var: it.extent for it, _ in spatial}
-    return [(const(0), extents[var]) for var in places]
+    return [(const(0, var.dtype), extents[var]) for var in places]
 
 
 def _stored_iters(write: Access, variables: Sequence[Var]) -> list[Var] | None:

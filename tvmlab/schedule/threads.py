@@ -33,6 +33,7 @@ from .kinds import block_kind
 from .legality import binding_vars
 from .thread_reads import require_own_reads
 from .verdict import RefusedError, refuse, unsure
+from .waiting import require_common_waits, require_equal_grids
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +76,13 @@ def require_lawful_threads(program: Program, asked: Asked) -> None:
         _require_apart(index, loop, exempt, own, asked)
     _require_narrow_warps(program, loops, asked)
     require_own_reads(program, placed, sharing, asked.refuse)
+    kernels = [lp for lp in loops if lp.kind == "thread" and not _in_threads(lp, index)]
+    require_equal_grids(kernels, asked.refuse)
+    require_common_waits(kernels, sharing, asked.refuse)
+
+
+def _in_threads(loop: For, index: ProgramIndex) -> bool:
+    return any(lp.kind == "thread" for lp in index.loops_around(loop))
 
 
 def _require_outside_blocks(index: ProgramIndex, asked: Asked) -> None:

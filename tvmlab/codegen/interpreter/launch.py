@@ -20,6 +20,8 @@ from tvmlab.ir import (
     For,
     Sharing,
     Store,
+    SyncPoints,
+    implicit_syncs,
     placed_blocks,
     reduced_by_threads,
     touched_buffers,
@@ -30,7 +32,6 @@ from .expressions import ExprCompiler
 from .failure import Fault
 from .lockstep import Host, StepCompiler, Wait
 from .memory import Slot
-from .sync_points import SyncPoints, implicit_syncs
 from .teams import Grid, Team
 
 _Storage = tuple[Any, Any, tuple[int, ...]]

@@ -8,10 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, Protocol, TypeAlias
 
-from tvmlab.ir import Alloc, Barrier, Expr, For, If, Let, Seq, Stmt
+from tvmlab.ir import Alloc, Barrier, Expr, For, If, Let, Seq, Stmt, SyncPoints
 
 from .failure import Fault
-from .sync_points import SyncPoints
 
 Wait: TypeAlias = tuple[Stmt, tuple[int, ...]]
 """Where a thread waits: the statement, and the values of the loops around it."""

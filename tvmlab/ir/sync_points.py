@@ -10,19 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from tvmlab.ir import (
-    Alloc,
-    Barrier,
-    Block,
-    Buffer,
-    For,
-    If,
-    Let,
-    Seq,
-    Stmt,
-    touched_buffers,
-    walk,
-)
+from .expr import Buffer
+from .stmt import Alloc, Barrier, Block, For, If, Let, Seq, Stmt
+from .threads import touched_buffers
+from .traverse import walk
 
 
 @dataclass(slots=True)
