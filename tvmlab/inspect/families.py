@@ -14,7 +14,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
         "compute_at", "reverse_compute_at", "compute_root", "compute_inline",
         "reverse_compute_inline",
     ),
-    "sums": ("decompose_reduction", "rfactor"),
+    "sums": ("decompose_reduction", "rfactor", "shift_factor"),
     "memory": (
         "cache_read", "cache_write", "set_scope", "prefetch", "stream", "double_buffer",
         "rolling_buffer", "store_in", "transform_layout", "transform_block_layout", "pad",

@@ -53,6 +53,11 @@ class DotKind:
     flip: bool = False
     lanes: int = LANES
 
+    @property
+    def unsigned(self) -> DotKind:
+        """The kind of the instruction itself, where this one makes up for its wanting no signs."""
+        return next(k for k in KINDS if k.call == self.call and not k.flip)
+
     def missing(self, target: TargetLike = "cpu") -> tuple[str, ...]:
         """The features that a machine lacks; empty where the instruction runs."""
         machine = Target.of(target)

@@ -1,4 +1,4 @@
-"""The steps of a schedule that are about memory: layouts, padding, versions, prefetching."""
+"""The steps of a schedule that are about memory: layouts, types, padding, versions, prefetching."""
 
 from __future__ import annotations
 
@@ -88,4 +88,10 @@ class MemorySteps:
 
     def pad(self, block: BlockLike, multiples: Sequence[int]) -> list[BlockRef]:
         found = self.apply("pad", block, multiples)
+        return [ref for ref in found if isinstance(ref, BlockRef)]
+
+    def shift_factor(
+        self, block: BlockLike, buffer: Buffer | Tensor | str, by: int = 128, dtype: str = "uint8"
+    ) -> list[BlockRef]:
+        found = self.apply("shift_factor", block, buffer, by, dtype)
         return [ref for ref in found if isinstance(ref, BlockRef)]

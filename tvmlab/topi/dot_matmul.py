@@ -25,6 +25,9 @@ _ROWS, _VECTORS = 12, 2
 _LEAST_ROWS = 64
 """Rows of A, at least, that a panel of B is used for once it is read."""
 
+_SUMMED = 64
+"""Columns of B that are summed at a time: a line of each row."""
+
 
 def matmul_int8(m: int, n: int, k: int, left: str = "uint8") -> tuple[Tensor, Tensor, Tensor]:
     """`C[i, j] = sum over k of A[i, k] * B[k, j]` of 8-bit integers, in int32 that wraps around.
@@ -127,17 +130,36 @@ def schedule_dot_matmul(c: Tensor, target: Target | str = "cpu") -> Schedule:
     m, n, k = (const_int(axis.extent) or 1 for axis in (*c.op.axis, *c.op.reduce_axis))
     plan = plan_dot_matmul(m, n, k, kind, machine)
     sch = Schedule(c, name="matmul")
-    right = _pad(sch, (m, n, k), plan)
+    left, right = _pad(sch, (m, n, k), plan)
+    result = _drop_sign(sch, left) if kind.flip else None
+    kind = kind.unsigned
     _pack(sch, right, kind, plan)
     i, j, k_loop = sch.loops("C")
     ic, io, ii = sch.split(i, [None, plan.row_part // plan.rows, plan.rows])
     jo, ji = sch.split(j, [None, plan.columns])
     ko, ki = sch.split(k_loop, [None, plan.depth])
     sch.reorder(ic, jo, ko, io, ii, ji, ki)
+    if result is not None:
+        sch.vectorize(sch.reverse_compute_at(result, io if plan.depth >= k else jo)[-1])
     vectors = plan.columns // kind.lanes
     sch.tensorize(ii, dot_tile(kind, plan.rows, vectors, plan.depth))
     sch.parallel(sch.fuse(ic, jo))
     return sch
+
+
+def _drop_sign(sch: Schedule, left: str) -> BlockRef:
+    """Make the left factor unsigned, as the instruction wants it; the block of the result.
+
+    What 128 more in each element adds to a sum is known from the columns of B alone.
+    """
+    copy, sums, result = sch.shift_factor("C", left, 128, "uint8")
+    _vectorize(sch, sch.loops(copy))
+    k, j = sch.loops(sums)
+    jo, ji = sch.split(j, [None, _SUMMED])
+    sch.reorder(jo, k, ji)
+    sch.vectorize(ji)
+    sch.parallel(jo)
+    return result
 
 
 def _kind_of(c: Tensor, machine: Target) -> DotKind:
@@ -154,15 +176,18 @@ def _kind_of(c: Tensor, machine: Target) -> DotKind:
     return next((k for k in fitting if k.runs_on(machine)), fitting[0])
 
 
-def _pad(sch: Schedule, sizes: tuple[int, int, int], plan: DotMatmulPlan) -> str:
-    """Pad to whole tiles where needed; the name of the buffer to take B from."""
+def _pad(sch: Schedule, sizes: tuple[int, int, int], plan: DotMatmulPlan) -> tuple[str, str]:
+    """Pad to whole tiles where needed; the names of the buffers to take A and B from."""
     tile = (plan.rows, plan.columns, plan.depth)
     if not any(size % part for size, part in zip(sizes, tile, strict=True)):
-        return "B"
+        return "A", "B"
     copies = sch.pad("C", list(tile))
     for copy in copies:
         _vectorize(sch, sch.loops(copy))
-    return next((copy.name for copy in copies if copy.name.startswith("B")), "B")
+    first, second = (
+        next((c.name for c in copies if c.name.startswith(name)), name) for name in ("A", "B")
+    )
+    return first, second
 
 
 def _pack(sch: Schedule, source: str, kind: DotKind, plan: DotMatmulPlan) -> BlockRef:
