@@ -1,4 +1,4 @@
-"""Schedules of groups around a convolution, pooling or a matrix product with packed weights."""
+"""Schedules of groups around a convolution, pooling, attention or a product with packed weights."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from tvmlab.schedule import Schedule
 from tvmlab.target import Target
 from tvmlab.te import Tensor, operations_of
 from tvmlab.topi import (
+    schedule_attention,
     schedule_conv,
     schedule_packed_dense,
     schedule_packed_dot,
     schedule_patches,
 )
+from tvmlab.topi.attention import TAG as ATTENTION
 from tvmlab.topi.packed_dense import TAG as PACKED_DENSE
 from tvmlab.topi.packed_dot import TAG as PACKED_DOT
 from tvmlab.topi.patches import TAG as PATCHES
@@ -31,4 +33,6 @@ def schedule_anchored(
         return schedule_packed_dot(outputs[0], target, args=list(args), name=name)
     if len(outputs) == 1 and outputs[0].op.tag == PATCHES:
         return schedule_patches(outputs[0], target, args=list(args), name=name)
+    if len(outputs) == 1 and outputs[0].op.tag == ATTENTION:
+        return schedule_attention(outputs[0], target, args=list(args), name=name)
     return None

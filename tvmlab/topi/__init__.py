@@ -14,6 +14,7 @@ from .arrange import (
     strided_slice,
     tile,
 )
+from .attention import attention, attention_fits, schedule_attention
 from .broadcast import (
     add,
     broadcast_to,
@@ -93,6 +94,8 @@ __all__ = [
     "add",
     "argmax",
     "argmin",
+    "attention",
+    "attention_fits",
     "batch_matmul",
     "batch_norm",
     "bias_add",
@@ -177,6 +180,7 @@ __all__ = [
     "round",
     "rsqrt",
     "schedule",
+    "schedule_attention",
     "schedule_conv",
     "schedule_conv2d_nchw",
     "schedule_dot_matmul",

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import tvmlab.te as te
-from tvmlab.graph.operators import axis_of, einsum_letters, einsum_sizes
+import tvmlab.topi as topi
+from tvmlab.graph.operators import attention_layouts, axis_of, einsum_letters, einsum_sizes
 from tvmlab.ir import Expr, const
 from tvmlab.te import Tensor
 
@@ -35,6 +36,15 @@ def _einsum(site: Site, *tensors: Tensor) -> Tensor:
 
     made = te.compute(site.output.sizes, value, name="einsum", tag="einsum")
     return cast_to(made, site.output.dtype)
+
+
+@lowering("attention")
+def _attention(site: Site, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None) -> Tensor:
+    attrs = site.attrs
+    return topi.attention(
+        q, k, v, mask, scale=attrs.float("scale"), layouts=attention_layouts(attrs),
+        heads=attrs.int("heads"), first=attrs.ints("first"),
+    )  # fmt: skip
 
 
 @lowering("resample")

@@ -5,6 +5,7 @@
 """
 
 from . import (
+    attention,
     blocked,
     elementwise,
     gather,
@@ -16,6 +17,7 @@ from . import (
     shape,
     window,
 )
+from .attention import attention_layouts
 from .elementwise import broadcast_shapes
 from .normalize import lrn_window
 from .products import einsum_letters, einsum_sizes
@@ -38,8 +40,8 @@ from .shape import slice_bounds
 from .window import transposed_sizes, window_places
 
 # Importing these modules filled the table; each is named so that none is missed.
-FAMILIES = (blocked, elementwise, gather, matmul, normalize, products, quantized, reduce, shape,
-            window)  # fmt: skip
+FAMILIES = (attention, blocked, elementwise, gather, matmul, normalize, products, quantized, reduce,
+            shape, window)  # fmt: skip
 
 __all__ = [
     "FAMILIES",
@@ -49,6 +51,7 @@ __all__ = [
     "Call",
     "Kind",
     "Operator",
+    "attention_layouts",
     "attributes",
     "axes_of",
     "axis_of",

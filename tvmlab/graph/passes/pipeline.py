@@ -14,6 +14,7 @@ from .clean import fold_constants, remove_dead, share_equal
 from .empty import remove_empty
 from .fold_norm import fold_norm
 from .fold_pad import fold_pad
+from .join_attention import join_attention
 from .layout import use_blocks
 from .pack_dense import pack_dense
 from .simplify import simplify, split_to_slices
@@ -53,6 +54,7 @@ def passes(target: Target) -> list[tuple[str, Pass]]:
         ("spread", lambda graph: spread(graph, target)),
         ("use_blocks", lambda graph: use_blocks(graph, block)),
         ("sink_layout", sink_layout),
+        ("join_attention", lambda graph: join_attention(graph, target)),
         ("turn_factors", turn_factors),
         ("pack_dense", lambda graph: pack_dense(graph, target)),
         # Weights that were packed by nodes are packed now.

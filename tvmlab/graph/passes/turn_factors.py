@@ -34,6 +34,11 @@ def _transpose_before(graph: Graph, node: Node) -> Node | None:
     if node.op != "matmul" or not attributes(node).flag("transpose_b"):
         return None
     source = graph.producers.get(node.inputs[1])
-    if source is None or source.op != "transpose" or graph.uses(node.inputs[1]) != 1:
+    if source is None or source.op != "transpose" or not is_used_once(graph, source):
         return None
     return source if node.inputs[0] != node.inputs[1] else None
+
+
+def is_used_once(graph: Graph, node: Node) -> bool:
+    """Whether the one result of a node has one reader, or is an output that nobody reads."""
+    return len(node.made) == 1 and graph.uses(node.made[0]) == 1
