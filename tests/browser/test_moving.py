@@ -36,11 +36,12 @@ def explorer(page: Page, lab: Lab) -> Explorer:
 def _drag(explorer: Explorer, loop: str, to: str) -> None:
     """Take a loop up and hold it over the upper half of another line."""
     mouse = explorer.page.mouse
+    # Waits until the line stands still: the notebook may still be laying out its cells.
+    explorer.line(loop).hover(position={"x": 60, "y": 12})
+    mouse.down()
     start, goal = explorer.line(loop).bounding_box(), explorer.line(to).bounding_box()
     assert start is not None
     assert goal is not None
-    mouse.move(start["x"] + 60, start["y"] + 12)
-    mouse.down()
     mouse.move(start["x"] + 70, start["y"] + 2)
     mouse.move(goal["x"] + 70, goal["y"] + 3)
 

@@ -1,6 +1,7 @@
 import type { Command, Message, PatchMessage, ReplyMessage, State } from '@tvmlab/schema';
 
 import type { Change, Connection, IViewModel } from './model';
+import { keepSame } from './sameness';
 
 /** A command before it has its number. */
 export type Request = Command extends infer C
@@ -96,7 +97,7 @@ export class SessionClient {
     if (state === null || (this._state !== null && state.revision < this._state.revision)) {
       return;
     }
-    this._state = state;
+    this._state = keepSame(this._state, state);
     if (this._connection.state === 'connecting') {
       this._connection = { state: 'live' };
     }

@@ -1,16 +1,10 @@
-import type {
-  Action,
-  Details,
-  Params,
-  ReplyMessage,
-  SessionFile,
-  State,
-  Value
-} from '@tvmlab/schema';
+import type { Action, Params, ReplyMessage, SessionFile, State, Value } from '@tvmlab/schema';
 
+import { Acts } from './acts';
 import { newsOf } from './announcer';
 import { Answers } from './answers';
 import { SessionClient, type Request } from './client';
+import { LineDetails } from './lineDetails';
 import type { IViewModel } from './model';
 import { Mover } from './mover';
 import { questionsOf } from './questions';
@@ -29,6 +23,16 @@ import {
 /** How long typing may rest before the session is asked about it. */
 const CHECK_AFTER_MS = 100;
 
+/** Commands after which the nest is another. */
+const STEPPING: ReadonlySet<Request['type']> = new Set([
+  'undo',
+  'redo',
+  'goto',
+  'pick',
+  'load',
+  'fix'
+]);
+
 /**
  * What the view can do, without a word about how it looks: selection, forms, steps, history.
  * The session owns the schedule; here is only what this one view knows besides. Every change
@@ -42,8 +46,18 @@ export class Controller {
     this._sessionChanged();
   }
 
+  private readonly _lines = new LineDetails({
+    view: () => this.view,
+    request: command => this._client.request(command),
+    show: details => this._set({ details })
+  });
+
+  /** What is on its way to another nest. */
+  readonly acts = new Acts();
+
   /** Moving lines to other places. */
   readonly mover = new Mover({
+    acts: this.acts,
     view: () => this.view,
     request: command => this._client.request(command),
     show: moving => this._set({ moving }),
@@ -70,7 +84,7 @@ export class Controller {
   select(row: string | null): void {
     if (row !== this._own.selected) {
       this._set({ selected: row, details: null, draft: null, refusal: null });
-      void this._fetchDetails();
+      void this._lines.fetch();
       this._ask();
     }
   }
@@ -92,12 +106,19 @@ export class Controller {
 
   /** Start an action of the selected line: do it, ask for its parameters, or say why not. */
   async start(find: (action: Action) => boolean): Promise<'form' | 'done'> {
-    const details = this._own.details ?? (await this._fetchDetails());
-    const action = details?.actions.find(find);
+    const row = this._own.selected;
+    return row === null ? 'done' : this.acts.do(() => this._start(row, find));
+  }
+
+  private async _start(row: string, find: (action: Action) => boolean): Promise<'form' | 'done'> {
+    const action = (await this._lines.of(row))?.actions.find(find);
     if (action === undefined) {
       return 'done';
     }
     if (action.params.length > 0) {
+      if (row !== this._own.selected) {
+        return 'done'; // another line was chosen meanwhile, which has no form open
+      }
       const params = Object.fromEntries(action.params.map(param => [param.name, param.default]));
       this._set({ draft: { action, params, outcome: null }, refusal: null });
       this._check();
@@ -107,7 +128,7 @@ export class Controller {
       this._refuse(action.title, action.verdict);
       return 'done';
     }
-    await this._apply(action, {});
+    await this._apply(row, action, {});
     return 'done';
   }
 
@@ -121,14 +142,14 @@ export class Controller {
   }
 
   async applyDraft(): Promise<void> {
-    const { draft } = this._own;
-    if (draft !== null) {
-      await this._apply(draft.action, draft.params);
+    const { draft, selected } = this._own;
+    if (draft !== null && selected !== null && !this.acts.busy) {
+      await this.acts.do(() => this._apply(selected, draft.action, draft.params));
     }
   }
 
   async fix(token: string): Promise<void> {
-    await this._do({ type: 'fix', token });
+    await this.command({ type: 'fix', token });
   }
 
   /** The session as a file. */
@@ -138,7 +159,7 @@ export class Controller {
   }
 
   async command(request: Request): Promise<void> {
-    await this._do(request);
+    await (STEPPING.has(request.type) ? this.acts.do(() => this._do(request)) : this._do(request));
   }
 
   /** Close what is open, innermost first; false if nothing was. */
@@ -169,11 +190,7 @@ export class Controller {
     this.set({ tab });
   }
 
-  private async _apply(action: Action, params: Params): Promise<void> {
-    const row = this._own.selected;
-    if (row === null) {
-      return;
-    }
+  private async _apply(row: string, action: Action, params: Params): Promise<void> {
     const reply = await this._client.request({ type: 'apply', row, action: action.id, params });
     if (reply.ok) {
       this._set({ draft: null, refusal: null });
@@ -222,29 +239,6 @@ export class Controller {
       });
   }
 
-  /** One question at a time: while one is open, only the newest selection is asked next. */
-  private _fetchDetails(): Promise<Details | null> {
-    this._asking ??= this._askDetails().finally(() => (this._asking = null));
-    return this._asking;
-  }
-
-  private async _askDetails(): Promise<Details | null> {
-    for (;;) {
-      const row = this._own.selected;
-      const rows = this._client.state?.rows;
-      if (row === null) {
-        return null;
-      }
-      const reply = await this._client.request({ type: 'actions', row });
-      const current = row === this._own.selected && rows === this._client.state?.rows;
-      if (current) {
-        const details = reply.data !== null && 'actions' in reply.data ? reply.data : null;
-        this._set({ details });
-        return details;
-      }
-    }
-  }
-
   /** Change what only this view knows. */
   set(change: Chosen): void {
     this._set(change);
@@ -262,6 +256,9 @@ export class Controller {
     const before = this._before;
     const after = this._client.state;
     this._before = after;
+    if (this._client.connection.state === 'gone') {
+      this.acts.forget();
+    }
     this._announce((before && after && newsOf(before, after)) ?? '');
     if (after !== null && after.rows !== before?.rows) {
       const selected =
@@ -274,7 +271,7 @@ export class Controller {
         refusal: null,
         moving: null
       };
-      void this._fetchDetails();
+      void this._lines.fetch();
     }
     if (after !== null) {
       this._ask();
@@ -289,7 +286,6 @@ export class Controller {
 
   private _own: Own = START;
   private _before: State | null = null;
-  private _asking: Promise<Details | null> | null = null;
   private _checkTimer: ReturnType<typeof setTimeout> | undefined;
   private readonly _client: SessionClient;
   private readonly _onChange: () => void;

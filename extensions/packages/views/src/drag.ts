@@ -19,6 +19,8 @@ export class Drag {
     tree.addEventListener('pointerdown', event => this._down(event));
     tree.addEventListener('pointermove', event => this._move(event));
     tree.addEventListener('pointerup', event => this._up(event));
+    // A press here takes a line up; it marks no text.
+    tree.addEventListener('selectstart', event => event.preventDefault());
     tree.addEventListener('pointercancel', () => this._end());
     tree.addEventListener('lostpointercapture', () => this._end());
   }

@@ -25,6 +25,7 @@ import { Status } from './parts/status';
 import { Scatter } from './plot/scatter';
 import { addStyles } from './style/styles';
 import { tabKey } from './tabKeys';
+import { TypeAhead } from './typeAhead';
 import type { IViewState, Tab } from './viewState';
 
 /** Show the session behind a model in an element. */
@@ -66,6 +67,7 @@ class Explorer implements IExplorer {
       focus: () => this.focus(),
       name: () => this._history.focusName()
     });
+    new TypeAhead(this._root, this._controller.acts, text => this._announcer.say(text));
     this._listen();
     this._draw();
   }

@@ -1,11 +1,13 @@
 import type { ReplyMessage, Slot } from '@tvmlab/schema';
 
+import type { Acts } from './acts';
 import type { Request } from './client';
 import { type IMoving, nextSlot, slotAt, slotWords } from './moving';
 import { type IViewState, refusedFor, rowOf, visibleRows } from './viewState';
 
 /** What moving a line needs of the controller. */
 export interface IMoverHost {
+  acts: Acts;
   view(): IViewState | null;
   request(command: Request): Promise<ReplyMessage>;
   show(moving: IMoving | null): void;
@@ -27,19 +29,29 @@ export class Mover {
       return;
     }
     this._under = null;
+    this._letGo = false;
     this._host.show({ row, name: line.name, slots: null, at: null });
-    void this._host.request({ type: 'slots', row }).then(({ data }) => {
-      const { moving } = this;
-      if (moving?.row === row && data !== null && 'slots' in data) {
-        this._host.show({ ...moving, slots: data.slots });
-        this._rehover();
-        const open = data.slots.filter(slot => slot.status === 'allowed').length;
-        this._host.announce(
-          `Moving ${line.name}: ${open} of ${data.slots.length} places are allowed. ` +
-            'Up and down choose one, Enter drops, Escape puts it back.'
-        );
-      }
-    });
+    void this._host.acts.do(() => this._look(row, line.name));
+  }
+
+  /** Have the verdicts of all places; let the line go if it was let go before they came. */
+  private async _look(row: string, name: string): Promise<void> {
+    const { data } = await this._host.request({ type: 'slots', row });
+    const { moving } = this;
+    if (moving?.row !== row || data === null || !('slots' in data)) {
+      return;
+    }
+    this._host.show({ ...moving, slots: data.slots });
+    this._rehover();
+    if (this._letGo) {
+      await this._drop();
+      return;
+    }
+    const open = data.slots.filter(slot => slot.status === 'allowed').length;
+    this._host.announce(
+      `Moving ${name}: ${open} of ${data.slots.length} places are allowed. ` +
+        'Up and down choose one, Enter drops, Escape puts it back.'
+    );
   }
 
   /** The pointer is over the upper or lower half of a line, or over none. */
@@ -66,6 +78,14 @@ export class Mover {
 
   /** Let the line go at its place: take the step, or say why not. */
   async drop(): Promise<void> {
+    if (this.moving?.slots === null && this._under?.row) {
+      this._letGo = true; // the verdicts are on their way
+    } else {
+      await this._host.acts.do(() => this._drop());
+    }
+  }
+
+  private async _drop(): Promise<void> {
     const { moving } = this;
     this._host.show(null);
     const slot = moving?.at;
@@ -115,4 +135,5 @@ export class Mover {
 
   private readonly _host: IMoverHost;
   private _under: { row: string | null; lower: boolean } | null = null;
+  private _letGo = false;
 }

@@ -96,7 +96,7 @@ describe('the keyboard', () => {
     press('z', { ctrlKey: true });
     press('Z', { ctrlKey: true, shiftKey: true });
     press('m');
-    await settle();
+    await settle(20);
     expect(page.model.asked.slice(-3).map(command => command.type)).toEqual([
       'undo',
       'redo',

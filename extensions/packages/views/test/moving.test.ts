@@ -67,6 +67,7 @@ describe('the palette', () => {
     press('Enter', {}, '[role=combobox]');
     expect(find('.tvmlab-row[aria-selected="true"]').dataset['row']).toBe('L6');
     expect(find('.tvmlab-palette').hidden).toBe(true);
+    await settle();
 
     press('/');
     type('measure');

@@ -103,12 +103,13 @@ describe('the learned model', () => {
     expect(find('.tvmlab-foot').textContent).toContain('model of 24 schedules');
   });
 
-  it('opens the schedule of a clicked point: a known state, or a new branch', () => {
+  it('opens the schedule of a clicked point: a known state, or a new branch', async () => {
     const points = [{ ...point, node: '3' }, { ...point, id: 'p7' }, point];
     page.model.update({ plot: { ...state().plot, points } });
     for (const mark of all('.tvmlab-point')) {
       mark.dispatchEvent(new MouseEvent('click', { bubbles: true }));
     }
+    await settle();
     expect(asked('goto')).toMatchObject([{ node: '3' }]);
     expect(asked('load')).toMatchObject([{ point: 'p7' }]);
   });

@@ -7,16 +7,16 @@ export function factorsText(value: Value): string {
     : '';
 }
 
-/** Factors from text, or why not. */
+/** Factors from text, or why not. One number alone is the innermost: `8` means `auto, 8`. */
 export function readFactors(text: string): { value: Value } | { error: string } {
   const parts = text
     .replace(/[[\]()]/g, '')
     .split(/[\s,×x*]+/)
     .filter(part => part !== '');
-  if (parts.length < 2) {
-    return { error: 'Give at least two factors, such as: auto, 8' };
+  if (parts.length === 0) {
+    return { error: 'Give factors, such as: 8, or auto, 8' };
   }
-  const value = parts.map(part => (/^(auto|none|_|\?)$/i.test(part) ? null : Number(part)));
+  const value = (parts.length === 1 ? ['auto', ...parts] : parts).map(part => (/^(auto|none|_|\?)$/i.test(part) ? null : Number(part)));
   if (value.some(part => part !== null && !(Number.isInteger(part) && part > 0))) {
     return { error: 'Factors are whole numbers above zero, or auto' };
   }

@@ -30,7 +30,13 @@ export class Form extends Part<IViewState> {
 
   /** Put the cursor into the first field. */
   focus(): void {
-    this._fields.querySelector<HTMLElement>('input, [data-value]:not(:disabled), select')?.focus();
+    const field = this._fields.querySelector<HTMLElement>(
+      'input, [data-value]:not(:disabled), select'
+    );
+    field?.focus();
+    if (field instanceof HTMLInputElement) {
+      field.select(); // what is typed takes its place
+    }
   }
 
   protected inputs({ draft, session }: IViewState): readonly unknown[] {

@@ -53,13 +53,17 @@ export class Palette extends Part<IViewState> {
       autocomplete: 'off',
       spellcheck: 'false'
     });
-    this._input.addEventListener('input', () => this._filter());
+    this._input.addEventListener('input', () => {
+      this._entered = false;
+      this._filter();
+    });
     this._input.addEventListener('keydown', event => this._key(event));
-    this.element.append(h('div', {}, this._input, this._list));
+    this.element.append(h('div', {}, this._input, this._remark, this._list));
   }
 
-  protected inputs({ palette, details, session }: IViewState): readonly unknown[] {
-    return [palette, palette && details, palette && session.rows];
+  protected inputs(view: IViewState): readonly unknown[] {
+    const { palette, details, session } = view;
+    return [palette, palette && details, palette && session.rows, palette && awaited(view)];
   }
 
   protected draw(view: IViewState): void {
@@ -70,11 +74,28 @@ export class Palette extends Part<IViewState> {
       return;
     }
     this._entries = entries(view);
+    this._awaited = awaited(view);
     if (opened) {
       this._input.value = '';
+      this._entered = false;
       this._input.focus();
     }
     this._filter();
+    if (this._entered) {
+      this._enter();
+    }
+  }
+
+  /**
+   * Do what is chosen. Steps of a line just selected may still be on their way: who typed faster
+   * than they come means the first of what will be found, not of what is.
+   */
+  private _enter(): void {
+    this._entered = this._awaited !== null && !this._moved;
+    if (!this._entered) {
+      this._list.querySelector<HTMLElement>('[aria-selected=true]')?.click();
+    }
+    this._tell();
   }
 
   private _filter(): void {
@@ -83,10 +104,24 @@ export class Palette extends Part<IViewState> {
       words.every(word => `${group} ${label}`.toLowerCase().includes(word))
     );
     this._list.replaceChildren(
-      ...found.slice(0, MOST_SHOWN).map((entry, index) => option(entry, `${this._id}-${index}`)),
-      ...(found.length === 0 ? [h('li', { class: 'tvmlab-why' }, 'Nothing is called that.')] : [])
+      ...found.slice(0, MOST_SHOWN).map((entry, index) => option(entry, `${this._id}-${index}`))
     );
+    this._moved = false;
     this._choose(0);
+    this._tell();
+  }
+
+  private _tell(): void {
+    const none = this._list.childElementCount === 0;
+    const waits = this._awaited !== null && (none || this._entered);
+    const text = waits
+      ? `Waiting for what can be done with ${this._awaited ?? ''}…`
+      : none
+        ? 'Nothing is called that.'
+        : '';
+    if (this._remark.textContent !== text) {
+      this._remark.textContent = text;
+    }
   }
 
   private _choose(index: number): void {
@@ -108,9 +143,11 @@ export class Palette extends Part<IViewState> {
     const steps: Record<string, number> = { ArrowDown: 1, ArrowUp: -1, PageDown: 8, PageUp: -8 };
     const step = steps[event.key];
     if (step !== undefined) {
+      this._moved = true;
+      this._entered = false;
       this._choose(this._at + step);
     } else if (event.key === 'Enter') {
-      this._list.querySelector<HTMLElement>('[aria-selected=true]')?.click();
+      this._enter();
     } else {
       return;
     }
@@ -128,6 +165,19 @@ export class Palette extends Part<IViewState> {
   });
   private _entries: readonly IEntry[] = [];
   private _at = 0;
+  /** The line whose steps are on their way; null if none are. */
+  private _awaited: string | null = null;
+  /** Whether Enter was pressed before they came. */
+  private _entered = false;
+  /** Whether one of what was found was chosen by key. */
+  private _moved = false;
+  private readonly _remark = h('p', { class: 'tvmlab-why', role: 'status' });
+}
+
+/** The line whose steps are being asked for; null if they are there, or nobody will answer. */
+function awaited({ details, session, selected, connection }: IViewState): string | null {
+  const asked = details === null && connection.state !== 'gone';
+  return asked ? (rowOf(session, selected)?.name ?? null) : null;
 }
 
 function entries(view: IViewState): IEntry[] {
