@@ -85,7 +85,7 @@ def test_records_come_with_predictions_made_before(learner: Learner, tmp_path: P
 
 
 def test_the_plot_holds_only_honest_points(learner: Learner) -> None:
-    records = list(explore_space(matmul(32), 40, measurer=Pretender(), learner=learner))
+    records = list(explore_space(matmul(64), 40, measurer=Pretender(), learner=learner))
     data = predicted_vs_measured(records)
     assert data["unit"] == "GFLOP/s"
     assert len(data["points"]) == 40

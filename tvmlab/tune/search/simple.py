@@ -29,9 +29,13 @@ class GridSearch(Search):
         self._next = 0
 
     def _choose(self, count: int, score: Score | None) -> Points:
-        places = range(self._next, self.space.size, self._step)[:count]
-        self._next += len(places) * self._step
-        return self.space.numbered(list(places))
+        found = self.space.numbered([])
+        while len(found) < count and self._next < self.space.size:
+            places = range(self._next, self.space.size, self._step)[:count]
+            self._next += len(places) * self._step
+            points = self.space.numbered(list(places))
+            found = np.concatenate([found, points[self.space.allowed(points)]])
+        return found
 
 
 class HillClimb(Search):

@@ -89,7 +89,13 @@ class Knob:
 
 @lru_cache(maxsize=4096)
 def split_knob(
-    name: str, extent: int, parts: int, *, most: int | None = None, tail: str = "divide"
+    name: str,
+    extent: int,
+    parts: int,
+    *,
+    most: int | None = None,
+    step: int = 1,
+    tail: str = "divide",
 ) -> Knob:
     """A knob for the factors of a split, from the outermost in.
 
@@ -99,6 +105,8 @@ def split_knob(
         Number of loops, at least two.
     most
         Largest innermost factor.
+    step
+        Innermost factors are multiples of it, if any are: such as the lanes of a vector.
     tail
         "divide" takes only factors whose product is the extent. "tail" takes others too, if at most
         a quarter of the iterations is wasted.
@@ -112,6 +120,7 @@ def split_knob(
     chosen = _tilings(extent, parts, tail)
     if most is not None:
         chosen = [t for t in chosen if t[-1] <= most]
+    chosen = [t for t in chosen if t[-1] % step == 0] or chosen
     return Knob(name, "split", tuple(chosen), numeric=True)
 
 

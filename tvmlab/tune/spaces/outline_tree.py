@@ -184,7 +184,12 @@ class NestTree:
             loops = user.around()
             level = loops.index(target) + 1
             sizes, iters = self._motions(user, loops)
-            motions = access_motions(access, iters, sizes)
+            # Loops with a tail go further than the block does.
+            inside = [
+                Motion(m.steps, np.minimum(m.ranges, size - 1.0))
+                for m, size in zip(iters, user.domain, strict=True)
+            ]
+            motions = access_motions(access, inside, sizes)
             for dim, motion in enumerate(motions):
                 reach = np.minimum(motion.ranges[:, level] + 1.0, access.buffer.shape[dim])
                 extents[dim] = np.maximum(extents[dim], reach)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import prod
 
-from tvmlab.ir import Block, Program, const_int
+from tvmlab.ir import Block, Buffer, Program, const_int, free_vars
 from tvmlab.schedule import accesses, index_of
 from tvmlab.support import UnsupportedOp
 from tvmlab.target import Target
@@ -25,10 +25,12 @@ class Plan:
         Buffers that it reads and that are inputs of the program.
     producers, consumers
         Element-wise blocks before and behind it.
-    lanes, threads
-        Elements of a vector; threads of the machine.
+    lanes, registers, threads
+        Elements of a vector; vector registers and threads of the machine.
     reuse
         Iterations for each element that it touches.
+    along_sum
+        Whether neighbours of the largest operand are added to one another.
     """
 
     main: str
@@ -37,8 +39,10 @@ class Plan:
     producers: tuple[str, ...]
     consumers: tuple[str, ...]
     lanes: int
+    registers: int
     threads: int
     reuse: float
+    along_sum: bool
 
     @property
     def has_sum(self) -> bool:
@@ -60,9 +64,22 @@ def plan_of(program: Program, target: Target) -> Plan:
         producers=tuple(b.name for b in _producers(program, main)),
         consumers=tuple(b.name for b in _consumers(program, main)),
         lanes=target.lanes(next(iter(written)).dtype.bits),
+        registers=max(target.num_registers, 8),
         threads=target.num_threads,
         reuse=iterations / max(1, sum(sizes)),
+        along_sum=_along_sum(main, read),
     )
+
+
+def _along_sum(main: Block, read: list[Buffer]) -> bool:
+    """Whether the last index of the largest operand runs along a sum, and over nothing else."""
+    sums = {it.var for it in main.iters if it.kind == "reduce"}
+    places = [a for a in accesses(main) if a.buffer in read and a.indices]
+    if not places:
+        return False
+    largest = max(places, key=lambda a: prod(a.buffer.const_shape or (1,)))
+    used = set(free_vars(largest.indices[-1]))
+    return bool(used) and used <= sums
 
 
 def main_block(program: Program) -> Block:

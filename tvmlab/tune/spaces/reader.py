@@ -45,6 +45,7 @@ class Knobs:
         parts: int,
         *,
         most: int | None = None,
+        step: int = 1,
         tail: str = "divide",
     ) -> Any:
         """Factors of a split into so many loops, from the outermost in.
@@ -55,6 +56,8 @@ class Knobs:
             The loop, or its number of iterations.
         most
             Largest innermost factor.
+        step
+            Innermost factors are multiples of it, if any are.
         tail
             "divide": only factors that divide; "tail": also such as leave a tail of the loop.
         """
@@ -64,7 +67,7 @@ class Knobs:
                 f"knob {name!r} splits a loop whose size follows from other knobs",
                 hint="give the number of iterations as a number",
             )
-        return self._take(split_knob(name, extent, parts, most=most, tail=tail))
+        return self._take(split_knob(name, extent, parts, most=most, step=step, tail=tail))
 
     def number(self, name: str, options: Sequence[int]) -> Any:
         """One of several whole numbers that change sizes only, such as a vector's width."""
@@ -135,6 +138,7 @@ class Columns(Knobs):
         parts: int,
         *,
         most: int | None = None,
+        step: int = 1,
         tail: str = "divide",
     ) -> Any:
         """The factors, each as a column over the points."""

@@ -33,6 +33,7 @@ from tvmlab.tune.features import (
 )
 
 from .knobs import Knob, Value
+from .limits import Limit, Limits
 from .outline import Outline
 from .outline_nest import NotOutlinedError
 from .prefix import Prefix
@@ -73,6 +74,8 @@ class Space:
         What the schedules are for.
     start
         Steps that come before those of the template: a schedule of the same computation.
+    limits
+        What points must keep to, to be drawn. A point beyond them can still be scheduled.
 
     Raises
     ------
@@ -87,6 +90,7 @@ class Space:
         target: TargetLike = "cpu",
         *,
         start: Schedule | None = None,
+        limits: Sequence[Limit] = (),
     ) -> None:
         self.program = program_of(outputs)
         self.outputs = _tensors(outputs)
@@ -97,6 +101,7 @@ class Space:
         self._prefix: Prefix | None = None
         self.knobs: Mapping[str, Knob] = self._declared()
         self._sizes = np.array([len(knob) for knob in self.knobs.values()], dtype=np.int64)
+        self._limits = Limits(self.knobs, limits)
 
     def _declared(self) -> Mapping[str, Knob]:
         """The knobs, by running the template at random points until it runs through."""
@@ -126,11 +131,18 @@ class Space:
 
     @property
     def size(self) -> int:
-        """Number of points; some may be refused when they are scheduled."""
+        """Number of points, also of those that limits exclude or whose steps are refused."""
         return prod(len(knob) for knob in self.knobs.values())
 
     def sample(self, count: int, rng: np.random.Generator) -> Points:
-        """Random points, drawn with equal chances."""
+        """Random points within the limits, drawn with equal chances."""
+        return self._limits.redrawn(self._anywhere(count, rng), lambda n: self._anywhere(n, rng))
+
+    def allowed(self, points: Points) -> NDArray[np.bool_]:
+        """Which points are within the limits."""
+        return self._limits.allow(points)
+
+    def _anywhere(self, count: int, rng: np.random.Generator) -> Points:
         return rng.integers(0, self._sizes, (count, len(self._sizes))).astype(np.int32)
 
     @property
@@ -143,6 +155,8 @@ class Space:
     ) -> Points:
         """A neighbor of each point: one knob, of those with a choice, has another option.
 
+        A point none of whose neighbors is found to be within the limits stays as it is.
+
         Parameters
         ----------
         knobs
@@ -151,6 +165,15 @@ class Space:
         free = np.flatnonzero((self._sizes > 1) & (True if knobs is None else knobs))
         if not len(free):
             return points.copy()
+
+        def neighbors(places: NDArray[np.intp]) -> Points:
+            return self._neighbors(points[places], free, rng)
+
+        return self._limits.kept(points, neighbors)
+
+    def _neighbors(
+        self, points: Points, free: NDArray[np.intp], rng: np.random.Generator
+    ) -> Points:
         rows = np.arange(len(points))
         knob = free[rng.integers(0, len(free), len(points))]
         sizes = self._sizes[knob]
@@ -164,8 +187,16 @@ class Space:
         return changed
 
     def cross(self, first: Points, second: Points, rng: np.random.Generator) -> Points:
-        """Children of pairs of points: each knob from one of the parents."""
-        return np.where(rng.random(first.shape) < 0.5, first, second)
+        """Children of pairs of points: each knob from one of the parents.
+
+        Where no child is found to be within the limits, it is the first parent.
+        """
+
+        def children(places: NDArray[np.intp]) -> Points:
+            mother = rng.random((len(places), first.shape[1])) < 0.5
+            return np.where(mother, first[places], second[places])
+
+        return self._limits.kept(first, children)
 
     def numbered(self, numbers: NDArray[np.int64] | Sequence[int]) -> Points:
         """Points by their place when all are counted, the last knob fastest."""
