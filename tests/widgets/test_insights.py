@@ -77,3 +77,27 @@ def test_nothing_is_applied_by_itself(bench: Bench) -> None:
 
 def test_other_sessions_are_named(bench: Bench) -> None:
     Definition("Sessions").validate(bench.done("sessions"))
+
+
+def test_a_point_of_the_roofline_has_a_place_for_each_level(bench: Bench) -> None:
+    bench.done("measure")
+    assert bench.session.wait(10)
+    (point,) = bench.done("roofline")["points"]
+    names = [level["level"] for level in point["levels"]]
+    assert names[0] == "L1"
+    assert names[-1] == "memory"
+    assert point["intensity"] == point["levels"][-1]["intensity"]
+    # What a level hands out has come from the ones behind it, at most as often as it is asked for.
+    assert point["levels"][0]["intensity"] <= point["levels"][-1]["intensity"]
+
+
+def test_the_memory_of_two_states_stands_side_by_side(bench: Bench) -> None:
+    _, j, k = bench.schedule.loops("C")
+    bench.schedule.reorder(k, j)
+    report = bench.done("memory", caches="tiny", beside="0")
+    MEMORY.validate(report)
+    assert (report["label"], report["beside"]["label"]) == ("this state", "start")
+    assert report["beside"]["beside"] is None
+    assert report["kind"] != report["beside"]["kind"]
+    assert report["element"] != report["beside"]["element"]
+    assert "no state 'x'" in bench.failed("memory", caches="tiny", beside="x")

@@ -50,6 +50,7 @@ from .offers import Offer, offers
 from .passes import PassReport, pass_reports
 from .plain import plain
 from .plot import PlotReport, Point, plot_report
+from .residuals import Residual, ResidualsReport, residuals_report
 from .resizing import Resizer, Size
 from .roofline import Ceiling, RooflineReport, RoofPoint, roofline_report
 from .slots import Move, Slot, SlotsReport, move_to, slots_report
@@ -112,6 +113,8 @@ __all__ = [
     "PlotReport",
     "Point",
     "Predict",
+    "Residual",
+    "ResidualsReport",
     "Resizer",
     "RoofPoint",
     "RooflineReport",
@@ -171,6 +174,7 @@ __all__ = [
     "programs_without",
     "refusal_html",
     "refusal_lines",
+    "residuals_report",
     "roofline_report",
     "simulate",
     "slots_report",

@@ -9,7 +9,7 @@ How much of a listing is covered is stated, not assumed.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import tvmlab.codegen as codegen
@@ -28,6 +28,7 @@ from tvmlab.lower import lower
 from tvmlab.schedule import History, index_of
 from tvmlab.target import Target
 
+from .inner_loops import InnerLoopLines, lines_of_loops
 from .symbols import Symbol, SymbolIds
 
 Family: TypeAlias = tuple[Symbol, ...]
@@ -47,6 +48,8 @@ class LinkedCode:
         The share of lines (for machine code, of instructions) whose origin is known.
     remark
         What is worth saying of the listing as a whole.
+    inner
+        For assembly its innermost loops, where they stand and what bounds them.
     """
 
     text: str
@@ -54,6 +57,7 @@ class LinkedCode:
     lines: tuple[int, ...]
     coverage: float
     remark: str = ""
+    inner: tuple[InnerLoopLines, ...] = ()
 
 
 def linked_loops(program: Program, ids: SymbolIds) -> LinkedCode:
@@ -77,14 +81,20 @@ def linked_machine(program: Program, target: Target, kind: str, ids: SymbolIds) 
     families = _Finder(program).families(to_lines(lowered))
     text = codegen.emit_module(lowered, target, codegen.EmitOptions(locate=True))
     compiled = codegen.compile_module(text, target)
+    reports: tuple[codegen.LoopReport, ...] = ()
     if kind == "llvm":
-        found, remark = codegen.located_ir(compiled.llvm_text_optimized), ""
+        found = codegen.located_ir(compiled.llvm_text_optimized)
     else:
         found = codegen.located_asm(compiled.asm)
-        remark = _loop_words(codegen.loop_reports(found.text))
+        reports = codegen.loop_reports(found.text, target.cpu)
     rows = [families[line - 1] if line else () for line in found.lines]
     linked = _linked(found.text, rows, ids)
-    return LinkedCode(linked.text, linked.groups, linked.lines, found.coverage, remark)
+    return replace(
+        linked,
+        coverage=found.coverage,
+        remark=_loop_words(reports),
+        inner=lines_of_loops(found.text, reports, linked.lines, linked.groups, target),
+    )
 
 
 def linked_python(history: History, ids: SymbolIds) -> LinkedCode:

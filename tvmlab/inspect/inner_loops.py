@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tvmlab.codegen import LoopReport as InnerLoop
 from tvmlab.driver import Executable
+from tvmlab.target import Target
 
 from .text_view import table
 from .wording import plural
@@ -26,6 +28,79 @@ class InnerLoopReport:
     loops: tuple[InnerLoop, ...]
     summary: str
     best_gflops: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Pressure:
+    """Cycles of an iteration that one resource of the processor would take alone."""
+
+    resource: str
+    cycles: float
+
+
+@dataclass(frozen=True, slots=True)
+class InnerLoopLines:
+    """An innermost loop of a listing: where it stands, what is in it, and what bounds it.
+
+    Attributes
+    ----------
+    rows
+        The lines of the nest that most of its instructions come from, innermost first.
+    first, last
+        Its lines in the listing, counted from 0.
+    """
+
+    rows: tuple[str, ...]
+    first: int
+    last: int
+    label: str
+    instructions: int
+    fma: int
+    arithmetic: int
+    loads: int
+    broadcasts: int
+    stores: int
+    spills: int
+    shuffles: int
+    flops: int
+    cycles: float
+    best_gflops: float | None
+    summary: str
+    pressure: tuple[Pressure, ...]
+
+
+def lines_of_loops(
+    text: str,
+    loops: Sequence[InnerLoop],
+    lines: Sequence[int],
+    groups: Sequence[tuple[str, ...]],
+    target: Target,
+) -> tuple[InnerLoopLines, ...]:
+    """The loops of a listing with their places in it, those with most work first.
+
+    Parameters
+    ----------
+    lines, groups
+        For each line of the listing a number of a group of lines of the nest, or -1.
+    """
+    labels = {line.partition(":")[0]: number for number, line in enumerate(text.splitlines())}
+    found: list[InnerLoopLines] = []
+    for loop in sorted(loops, key=lambda r: (-r.flops, -r.instructions)):
+        first = labels[loop.label]
+        last = first + loop.text.count("\n")
+        known = Counter(g for g in lines[first : last + 1] if g >= 0)
+        rows = groups[known.most_common(1)[0][0]] if known else ()
+        peaks = target.peaks
+        best = loop.flops / loop.cycles * peaks.clock if peaks and loop.cycles else None
+        found.append(
+            InnerLoopLines(
+                rows, first, last, loop.label, loop.instructions, loop.fma, loop.arithmetic,
+                loop.loads, loop.broadcasts, loop.stores, loop.spills, loop.shuffles, loop.flops,
+                loop.cycles, best or None, _summary([loop]),
+                tuple(Pressure(_BOUNDS.get(name, name), cycles) for name, cycles in loop.pressure),
+            )
+        )  # fmt: skip
+    return tuple(found)
 
 
 def inner_loop_report(exe: Executable) -> InnerLoopReport:

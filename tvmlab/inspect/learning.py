@@ -15,6 +15,8 @@ import numpy as np
 
 from tvmlab.tune import CostModel, Features, rank_report
 
+from .residuals import feature_words
+
 _LEAST = 15
 _STEPS = 6
 _SHOWN = 8
@@ -127,14 +129,9 @@ def attribution_report(model: CostModel, row: Features, group: str) -> Attributi
     score = float(scores[0])
     known = model.explain(row, most=int(row.size))
     base = score - sum(c.effect for c in known)
-    shown = tuple(Effect(_words(c.feature), c.value, c.effect) for c in known[:_SHOWN])
+    shown = tuple(Effect(feature_words(c.feature), c.value, c.effect) for c in known[:_SHOWN])
     rest = sum(c.effect for c in known[_SHOWN:])
     rates = model.predict_gflops(row, group)
     return AttributionReport(
         score, base, shown, rest, None if rates is None else float(rates[0]), ""
     )
-
-
-def _words(feature: str) -> str:
-    """A feature's name as it is read."""
-    return feature.replace("_", " ").replace(".", ": ")

@@ -63,6 +63,10 @@ class MemoryReport:
         How the first level answered: 0 hit, 1 compulsory, 2 capacity, 3 conflict miss.
     loops, turns
         The loops, and for each access the value of each of them; -1 outside of it.
+    label
+        Which state this is, where another stands beside it.
+    beside
+        The accesses of another state.
     """
 
     sample: str
@@ -76,6 +80,8 @@ class MemoryReport:
     kind: tuple[int, ...]
     loops: tuple[str, ...]
     turns: tuple[tuple[int, ...], ...]
+    label: str = ""
+    beside: MemoryReport | None = None
 
 
 def machine_caches(target: Target) -> tuple[CacheGeometry, ...]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from tvmlab.schedule import History
 from tvmlab.target import Target
 
-from .cost import nest_cost
+from .cost import NestCost, nest_cost
 from .history import step_label
 from .measurement import Measured
 
@@ -28,13 +28,28 @@ class Ceiling:
 
 @dataclass(frozen=True, slots=True)
 class RoofPoint:
-    """A measured state: operations for each byte from memory, and GFLOP/s."""
+    """A measured state: operations for each byte from memory, and GFLOP/s.
+
+    Attributes
+    ----------
+    levels
+        Operations for each byte that each level hands out, nearest first; "memory" last.
+    """
 
     node: str
     label: str
     intensity: float
     gflops: float
     current: bool
+    levels: tuple[LevelIntensity, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LevelIntensity:
+    """Operations for each byte that one level hands out."""
+
+    level: str
+    intensity: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,15 +81,25 @@ def roofline_report(
         missing += times is None
         if cost is None or times is None or not flops:
             continue
-        moved = max(cost.traffic.get(cost.levels[-1].name, 0.0), 1.0)
         label = node.label or step_label(node.step)
+        levels = _intensities(cost, flops)
         points.append(
             RoofPoint(
                 str(node.id),
                 label,
-                flops / moved,
+                levels[-1].intensity,
                 flops / times.median / 1e9,
                 node.id == history.current,
+                levels,
             )
         )
     return RooflineReport(machine, tuple(compute), tuple(memory), tuple(points), missing)
+
+
+def _intensities(cost: NestCost, flops: int) -> tuple[LevelIntensity, ...]:
+    """What comes into a level is handed out by the next one."""
+    names = [*(level.name for level in cost.levels[1:]), "memory"]
+    return tuple(
+        LevelIntensity(name, flops / max(cost.traffic.get(level.name, 0.0), 1.0))
+        for name, level in zip(names, cost.levels, strict=True)
+    )

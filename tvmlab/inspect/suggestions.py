@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tvmlab.ir import BlockSymbol, Program, Var
 from tvmlab.schedule import Schedule, index_of
@@ -21,6 +21,8 @@ from .offers import Offer, offers
 from .symbols import SymbolIds
 
 MOST = 12
+MOST_TO_LEARN = 4
+"""Steps that promise no gain, but of which the model knows least."""
 _WORTH_SAYING = 1.005
 """A smaller gain would read as none."""
 _LEAST_RESIDUALS = 5
@@ -34,7 +36,9 @@ class Suggestion:
     """A step as a menu names it, and how much faster it may make the program.
 
     `low` and `high` hold nine of ten cases as far as the model's errors so far tell; None where
-    only the estimate speaks.
+    only the estimate speaks. `teaches` is how much measuring it would tell the model: how far
+    models that learned from parts of the measurements disagree, against the step of which they
+    disagree most; None where there is no model.
     """
 
     row: str
@@ -45,6 +49,7 @@ class Suggestion:
     low: float | None
     high: float | None
     reason: str
+    teaches: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +68,7 @@ def suggestions_report(
     predict: Predict,
     residuals: Sequence[tuple[float, float]],
     *,
+    doubt: Predict = lambda _: None,
     budget: float = 1.5,
 ) -> SuggestionsReport:
     """Try the offered steps of every line with their proposed arguments.
@@ -71,6 +77,8 @@ def suggestions_report(
     ----------
     residuals
         Pairs of predicted and measured throughput so far.
+    doubt
+        How little a model knows of a program.
     budget
         Seconds after which no further step is tried; `tried` says how many were.
     """
@@ -79,6 +87,7 @@ def suggestions_report(
     spread = _spread(residuals) if learned else None
     factor = None if spread is None else math.exp(_NINETY * spread)
     found: list[Suggestion] = []
+    unknown: list[Suggestion] = []
     tried = 0
     end = time.monotonic() + budget
     for symbol, offer in _candidates(schedule):
@@ -90,16 +99,28 @@ def suggestions_report(
         if attempt.applied is None:
             continue
         ratio = _ratio(program, attempt.applied.program, target, predict)
-        if ratio is not None and ratio > _WORTH_SAYING:
+        teaches = doubt(attempt.applied.program)
+        if ratio is not None and (ratio > _WORTH_SAYING or teaches is not None):
             reason = step_summary(schedule, offer, action.args, attempt, target)
             low, high = (None, None) if factor is None else (ratio / factor, ratio * factor)
             row, name = ids.of(symbol), symbol.name
-            found.append(Suggestion(row, offer.id, action.title, name, ratio, low, high, reason))
+            step = Suggestion(row, offer.id, action.title, name, ratio, low, high, reason, teaches)
+            (found if ratio > _WORTH_SAYING else unknown).append(step)
     found.sort(key=lambda s: -s.ratio)
+    unknown.sort(key=lambda s: -(s.teaches or 0.0))
+    shown = _against_most([*found[:MOST], *unknown[:MOST_TO_LEARN]])
     basis = (
         "the learned model" if learned else "the static estimate alone; train the model for more"
     )
-    return SuggestionsReport(basis, tried, tuple(found[:MOST]))
+    return SuggestionsReport(basis, tried, shown)
+
+
+def _against_most(steps: Sequence[Suggestion]) -> tuple[Suggestion, ...]:
+    """The same steps, what each teaches told against the one that teaches most."""
+    most = max((s.teaches or 0.0 for s in steps), default=0.0)
+    return tuple(
+        replace(s, teaches=None if s.teaches is None else s.teaches / (most or 1.0)) for s in steps
+    )
 
 
 def _candidates(schedule: Schedule) -> Iterator[tuple[Var | BlockSymbol, Offer]]:

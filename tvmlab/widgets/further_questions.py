@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, cast
 
 from tvmlab.inspect import (
     OTHERS,
+    TINY,
+    Residual,
     attribution_report,
     learning_report,
+    machine_caches,
     machines_report,
+    memory_report,
+    residuals_report,
+    step_label,
     what_if_report,
 )
 from tvmlab.inspect.wording import duration
 from tvmlab.ir import Program
 from tvmlab.schedule import Schedule
 from tvmlab.support import UserError
-from tvmlab.tune import extract_features
+from tvmlab.tune import Features
 
-from .asking import Fields, optional_text
+from .asking import Fields, node_of, optional_text, text_of
 from .session import Session
 
 
@@ -53,9 +60,58 @@ def learning(session: Session, fields: Fields) -> Any:
 def attribution(session: Session, fields: Fields) -> Any:
     """Why the model says what it says, of this state or of a point of the plot."""
     program = _program_of(session, optional_text(fields, "point"))
-    row = extract_features(program, session.target.num_threads)
     guesses = session.guesses
-    return attribution_report(guesses.learner.model, row, guesses.group)
+    return attribution_report(guesses.learner.model, guesses.features(program), guesses.group)
+
+
+def memory(session: Session, fields: Fields) -> Any:
+    """Where the accesses of this state find their data, and beside it those of another."""
+    caches = text_of(fields, "caches")
+    if caches == "tiny":
+        geometry, words = TINY, "a tiny teaching cache"
+    elif caches == "machine":
+        geometry = machine_caches(session.target)
+        words = "the caches of this machine, each taken to have 8 lines a set"
+    else:
+        raise UserError(f"there are no caches {caches!r}; there are tiny and machine")
+    report = memory_report(session.schedule.program, geometry, words)
+    if optional_text(fields, "beside") is None:
+        return report
+    node = node_of(session, fields, "beside")
+    label = node.label or step_label(node.step)
+    other = replace(memory_report(node.program, geometry, words), label=label)
+    return replace(report, label="this state", beside=other)
+
+
+def residuals(session: Session, fields: Fields) -> Any:
+    """Schedules of which the model was wrong, and what they share."""
+    points = [
+        Residual(f"P{number}", p.label, p.measured, p.predicted, p.measured / p.predicted,
+                 p.node is not None or p.trace is not None)
+        for number, p in enumerate(session.ledger.points)
+        if p.measured > 0 and p.predicted > 0
+    ]  # fmt: skip
+
+    def features(point: str) -> Features | None:
+        plotted = session.ledger.point(point)
+        if plotted is None or (plotted.node is None and plotted.trace is None):
+            return None
+        return session.guesses.features_of(
+            plotted.program_hash, lambda: _program_of(session, point)
+        )
+
+    return residuals_report(points, text_of(fields, "chosen"), _region(fields), features)
+
+
+def _region(fields: Fields) -> tuple[float, float, float, float] | None:
+    given = fields.get("region")
+    if given is None:
+        return None
+    bounds = [b for b in given if isinstance(b, (int, float))] if isinstance(given, list) else []
+    if len(bounds) != 4:
+        raise UserError("a region has four numbers: measured from, to, predicted from, to")
+    left, right, low, high = map(float, bounds)
+    return left, right, low, high
 
 
 def _program_of(session: Session, point: str | None) -> Program:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from weakref import WeakKeyDictionary
 
 from tvmlab.ir import Program, structural_hash
 from tvmlab.target import Target
-from tvmlab.tune import Learner, extract_features
+from tvmlab.tune import Ensemble, Features, Learner, extract_features
 
+_MODELS = 4
 NOTHING_LEARNED = "The model has seen no measurements yet."
 
 
@@ -25,6 +27,9 @@ class Guesses:
         self.group = structural_hash(start)
         self._threads = target.num_threads
         self._known: WeakKeyDictionary[Program, float] = WeakKeyDictionary()
+        self._rows: WeakKeyDictionary[Program, Features] = WeakKeyDictionary()
+        self._by_hash: dict[str, Features] = {}
+        self._several: tuple[int, Ensemble] | None = None
 
     @property
     def words(self) -> str:
@@ -42,7 +47,7 @@ class Guesses:
             return None
         known = self._known.get(program)
         if known is None:
-            features = extract_features(program, self._threads)
+            features = self.features(program)
             found = self.learner.model.predict_gflops(features, self.group)
             if found is None:
                 return None
@@ -51,9 +56,34 @@ class Guesses:
 
     def learn(self, program: Program, gflops: float | None) -> None:
         """Learn from one measured program; None stands for a failure."""
-        self.learner.add(extract_features(program, self._threads), gflops, self.group)
+        self.learner.add(self.features(program), gflops, self.group)
         if self.learner.refit_if_due():
             self.forget()
+
+    def features(self, program: Program) -> Features:
+        """What the model sees of a program."""
+        known = self._rows.get(program)
+        if known is None:
+            known = self._rows[program] = extract_features(program, self._threads)
+        return known
+
+    def features_of(self, program_hash: str, program: Callable[[], Program]) -> Features:
+        """The same of a program that has to be made first, which takes far longer."""
+        known = self._by_hash.get(program_hash)
+        if known is None:
+            known = self._by_hash[program_hash] = self.features(program())
+        return known
+
+    def doubt(self, program: Program) -> float | None:
+        """How far models of parts of the measurements disagree on a program; None without one."""
+        if not self.learner.model.trained:
+            return None
+        count = self.learner.row_count
+        if self._several is None or self._several[0] != count:
+            self._several = (count, Ensemble(_MODELS))
+            self._several[1].fit(*self.learner.seen())
+        found = self._several[1].doubt(self.features(program))
+        return None if found is None else float(found[0])
 
     def forget(self) -> None:
         """The model has learned more: older answers no longer hold."""

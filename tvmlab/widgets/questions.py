@@ -8,7 +8,6 @@ from typing import Any, get_args
 from tvmlab.bench.peaks import read_peaks
 from tvmlab.driver import SourceKind
 from tvmlab.inspect import (
-    TINY,
     Ceiling,
     LinkedCode,
     Part,
@@ -22,8 +21,6 @@ from tvmlab.inspect import (
     linked_lowered,
     linked_machine,
     linked_python,
-    machine_caches,
-    memory_report,
     pass_reports,
     roofline_report,
     slots_report,
@@ -34,7 +31,7 @@ from tvmlab.ir import Program, structural_hash
 from tvmlab.support import UserError
 
 from .asking import Fields, block_at, checked, node_of, optional_text, step_of, text_of
-from .further_questions import attribution, learning, machines, what_if
+from .further_questions import attribution, learning, machines, memory, residuals, what_if
 from .page import page_text
 from .registry import sessions
 from .session import Session
@@ -84,6 +81,7 @@ def _source(session: Session, fields: Fields) -> Any:
         "lines": code.lines,
         "coverage": code.coverage,
         "remark": code.remark,
+        "inner": code.inner,
     }
 
 
@@ -117,19 +115,6 @@ def _gains(session: Session, fields: Fields) -> Any:
 
     nodes = session.writer.measured_nodes(session.ledger)
     return gains_report(session.schedule.history, nodes, measured)
-
-
-def _memory(session: Session, fields: Fields) -> Any:
-    caches = text_of(fields, "caches")
-    if caches == "tiny":
-        return memory_report(session.schedule.program, TINY, "a tiny teaching cache")
-    if caches != "machine":
-        raise UserError(f"there are no caches {caches!r}; there are tiny and machine")
-    return memory_report(
-        session.schedule.program,
-        machine_caches(session.target),
-        "the caches of this machine, each taken to have 8 lines a set",
-    )
 
 
 def _flow(session: Session, fields: Fields) -> Any:
@@ -187,7 +172,12 @@ def _suggest(session: Session, fields: Fields) -> Any:
     del fields
     residuals = [(p.predicted, p.measured) for p in session.ledger.points]
     return suggestions_report(
-        session.schedule, session.ids, session.target, session.guesses.predict, residuals
+        session.schedule,
+        session.ids,
+        session.target,
+        session.guesses.predict,
+        residuals,
+        doubt=session.guesses.doubt,
     )
 
 
@@ -220,7 +210,8 @@ QUESTIONS: dict[str, Callable[[Session, Fields], Any]] = {
     "passes": _passes,
     "compare": _compare,
     "gains": _gains,
-    "memory": _memory,
+    "memory": memory,
+    "residuals": residuals,
     "flow": _flow,
     "iterations": _iterations,
     "what_if": what_if,

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .instructions import Instruction, parse_instruction
-from .ports import bound_of, port_model
+from .ports import bound_of, port_model, pressure_of
 
 _LABEL = re.compile(r"^(\.?[\w.$]+):")
 _JUMP = re.compile(r"^\tj\w+\t(\.LBB\S+)")
@@ -28,7 +28,8 @@ class LoopReport:
     `loads` counts vector instructions that read memory (also as an operand of arithmetic),
     `broadcasts` those of them that spread one element over all lanes. `bytes_read` and
     `bytes_written` leave out the stack. `cycles` is the least that an iteration takes by ports and
-    latencies of the processor's model, `bound_by` what it is that takes so long.
+    latencies of the processor's model, `bound_by` what it is that takes so long; `pressure` has the
+    cycles that each resource alone would take, and the chain of values ("latency").
     """
 
     function: str
@@ -50,6 +51,7 @@ class LoopReport:
     cycles: float = 0.0
     bound_by: str = ""
     model: str = ""
+    pressure: tuple[tuple[str, float], ...] = ()
 
 
 def loop_reports(asm: str, cpu: str = "generic") -> tuple[LoopReport, ...]:
@@ -99,7 +101,8 @@ def _report(function: str, label: str, lines: list[str], cpu: str) -> LoopReport
     loads = [one for one in elsewhere if one.reads_memory]
     stores = [one for one in elsewhere if one.writes_memory]
     model = port_model(cpu)
-    cycles, bound_by = bound_of(parsed, model)
+    pressure = pressure_of(parsed, model)
+    cycles, bound_by = bound_of(pressure)
     return LoopReport(
         function,
         label,
@@ -120,6 +123,7 @@ def _report(function: str, label: str, lines: list[str], cpu: str) -> LoopReport
         cycles=round(cycles, 2),
         bound_by=bound_by,
         model=model.name,
+        pressure=tuple((name, round(cycles, 2)) for name, cycles in pressure.items() if cycles),
     )
 
 

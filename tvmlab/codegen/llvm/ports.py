@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from .instructions import Instruction
@@ -68,18 +68,23 @@ def port_model(cpu: str) -> PortModel:
     return INTEL_512 if cpu.startswith(known) else GENERIC
 
 
-def bound_of(instructions: Sequence[Instruction], model: PortModel) -> tuple[float, str]:
-    """Cycles of an iteration at least, and what bounds it: a resource, or "latency"."""
+def pressure_of(instructions: Sequence[Instruction], model: PortModel) -> dict[str, float]:
+    """Cycles of an iteration that each resource asks for; those of "latency" come last."""
     asked: Counter[str] = Counter()
     for one in instructions:
         for resource, amount in _needs(one, model):
             asked[resource] += amount
+    found = {r: asked[r] / slots for r, slots in model.slots.items() if r in asked}
+    return {**found, "latency": _chain(instructions, model)}
+
+
+def bound_of(pressure: Mapping[str, float]) -> tuple[float, str]:
+    """Cycles of an iteration at least, and what bounds it: a resource, or "latency"."""
     # Of two that are equally busy the one that says more: it comes first in the model.
-    named = [resource for resource in model.slots if resource in asked]
-    busiest = max(named, key=lambda r: asked[r] / model.slots[r], default="decode")
-    cycles = asked[busiest] / model.slots[busiest] if asked else 0.0
-    chain = _chain(instructions, model)
-    return (chain, "latency") if chain > cycles else (cycles, busiest)
+    busiest = max(pressure, key=lambda r: pressure[r])
+    if pressure[busiest] == 0:
+        return 0.0, "decode"
+    return pressure[busiest], busiest
 
 
 def _needs(one: Instruction, model: PortModel) -> list[tuple[str, int]]:

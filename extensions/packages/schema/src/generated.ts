@@ -39,7 +39,8 @@ export type Command =
   | LearningCommand
   | AttributionCommand
   | ExerciseCommand
-  | ExerciseDoCommand;
+  | ExerciseDoCommand
+  | ResidualsCommand;
 /**
  * Parameter values by name
  */
@@ -363,6 +364,7 @@ export interface MemoryCommand {
    */
   id: number;
   caches: 'tiny' | 'machine';
+  beside: string | null;
 }
 /**
  * Ask for the machine's ceilings and the trail of the states
@@ -484,6 +486,18 @@ export interface ExerciseDoCommand {
   id: number;
   what: string;
   value?: string | null;
+}
+/**
+ * Ask which schedules were predicted wrong and what they share
+ */
+export interface ResidualsCommand {
+  type: 'residuals';
+  /**
+   * Comes back in the reply
+   */
+  id: number;
+  chosen: 'region' | 'off' | 'fast' | 'slow';
+  region: number[] | null;
 }
 /**
  * The whole state
@@ -880,6 +894,7 @@ export interface ReplyMessage {
     | Learning
     | Attribution
     | Exercise
+    | Residuals
     | null;
   /**
    * Why not, if not ok
@@ -1106,6 +1121,36 @@ export interface Source {
    * What is worth saying of the listing
    */
   remark: string;
+  inner: InnerLoop[];
+}
+/**
+ * An innermost loop of assembly, and what bounds it
+ */
+export interface InnerLoop {
+  rows: string[];
+  first: number;
+  last: number;
+  label: string;
+  instructions: number;
+  fma: number;
+  arithmetic: number;
+  loads: number;
+  broadcasts: number;
+  stores: number;
+  spills: number;
+  shuffles: number;
+  flops: number;
+  cycles: number;
+  best_gflops: number | null;
+  summary: string;
+  pressure: Pressure[];
+}
+/**
+ * Cycles of an iteration that one resource would take alone
+ */
+export interface Pressure {
+  resource: string;
+  cycles: number;
 }
 /**
  * Answer to slots
@@ -1240,6 +1285,8 @@ export interface Memory {
   kind: number[];
   loops: string[];
   turns: number[][];
+  label: string;
+  beside: Memory | null;
 }
 /**
  * How often a level was asked, and how that ended
@@ -1286,6 +1333,14 @@ export interface RoofPoint {
   intensity: number;
   gflops: number;
   current: boolean;
+  levels: LevelIntensity[];
+}
+/**
+ * Operations for each byte that a level hands out
+ */
+export interface LevelIntensity {
+  level: string;
+  intensity: number;
 }
 /**
  * Answer to suggest
@@ -1307,6 +1362,7 @@ export interface Suggestion {
   low: number | null;
   high: number | null;
   reason: string;
+  teaches: number | null;
 }
 /**
  * Answer to flow: who produces what for whom
@@ -1494,4 +1550,35 @@ export interface GoalResult {
   kind: string;
   met: boolean | null;
   found: string;
+}
+/**
+ * Answer to residuals
+ */
+export interface Residuals {
+  chosen: string;
+  inside: number;
+  outside: number;
+  listed: Residual[];
+  traits: Trait[];
+  message: string;
+}
+/**
+ * A schedule of which the model was more or less wrong
+ */
+export interface Residual {
+  point: string;
+  label: string;
+  measured: number;
+  predicted: number;
+  ratio: number;
+  opens: boolean;
+}
+/**
+ * What schedules have in common
+ */
+export interface Trait {
+  feature: string;
+  inside: number;
+  outside: number;
+  share: number;
 }

@@ -22,7 +22,8 @@ import { Nest } from './parts/nest';
 import { Palette } from './parts/palette';
 import { Side } from './parts/side';
 import { Status } from './parts/status';
-import { Scatter } from './plot/scatter';
+import { BRUSHED, Scatter } from './plot/scatter';
+import type { Region } from './plot/brushing';
 import { addStyles } from './style/styles';
 import { tabKey } from './tabKeys';
 import { TypeAhead } from './typeAhead';
@@ -126,6 +127,7 @@ class Explorer implements IExplorer {
     );
     root.addEventListener('keydown', event => tabKey(event, this._controller, root), true);
     root.addEventListener('change', event => choose(this._controller, event.target));
+    root.addEventListener(BRUSHED, event => this._brushed((event as CustomEvent<Region>).detail));
     this._code.element.addEventListener('pointerover', event => {
       const line = closestData(event.target, 'line');
       this._point(line === null ? [] : this._code.familyOf(Number(line.value)));
@@ -219,6 +221,15 @@ class Explorer implements IExplorer {
     } else {
       void this._controller.applyDraft().then(() => this.focus());
     }
+  }
+
+  /** Ask what the schedules of a marked region of the plot share. */
+  private _brushed(region: Region): void {
+    const bounds = Object.fromEntries(
+      region.map((bound, n) => [`residuals.${n}`, bound.toPrecision(6)])
+    );
+    const choices = { ...this._controller.view?.choices, ...bounds, 'residuals.chosen': 'region' };
+    this._controller.set({ choices, insight: 'residuals' });
   }
 
   /** Open the schedule behind a point of the plot. */

@@ -8,6 +8,7 @@ import { learningInsight } from './insights/learning';
 import { machinesInsight } from './insights/machines';
 import { iterationsInsight } from './insights/iterations';
 import { memoryInsight } from './insights/memory';
+import { residualsInsight } from './insights/residuals';
 import { rooflineInsight } from './insights/roofline';
 import { suggestInsight } from './insights/suggest';
 import { whatIfInsight } from './insights/whatIf';
@@ -39,6 +40,7 @@ export const INSIGHTS: readonly IInsight[] = [
   modelInsight,
   learningInsight,
   whyInsight,
+  residualsInsight,
   rooflineInsight,
   gainsInsight,
   suggestInsight,

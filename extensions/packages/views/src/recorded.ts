@@ -14,7 +14,10 @@ import { compareRecorded } from './recordedCompare';
 /** What is kept of one state: made by `recording` in Python. */
 export interface IRecordedNode {
   rows: Row[];
-  sources: Partial<Record<Source['kind'], Omit<Source, 'kind'>>>;
+  /** Those of older sessions know of no inner loops. */
+  sources: Partial<
+    Record<Source['kind'], Omit<Source, 'kind' | 'inner'> & Partial<Pick<Source, 'inner'>>>
+  >;
   passes?: unknown[];
   details?: Record<string, Pick<Details, 'sentence' | 'facts'>>;
 }
@@ -97,7 +100,7 @@ export class RecordedModel implements IViewModel {
         return this._goto(this._later());
       case 'source': {
         const source = node?.sources[command.kind];
-        return source ? { kind: command.kind, ...source } : NOT_KEPT;
+        return source ? { inner: [], ...source, kind: command.kind } : NOT_KEPT;
       }
       case 'passes':
         return node?.passes ? ({ passes: node.passes } as ReplyMessage['data']) : NOT_KEPT;

@@ -132,7 +132,8 @@ function reply(command: Command): ReplyMessage['data'] {
         groups: [['L4', 'L1', 'L0']],
         lines: [-1, 0],
         coverage: 0.5,
-        remark: ''
+        remark: '',
+        inner: []
       };
     default:
       return null;

@@ -1,8 +1,9 @@
-import type { Ceiling, Roofline } from '@tvmlab/schema';
+import type { Ceiling, Roofline, RoofPoint } from '@tvmlab/schema';
 
 import { h, s } from '../dom';
 import { digits } from '../format';
 import type { IInsight } from '../insights';
+import { choiceOf, chooser } from './choosing';
 
 const [WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [340, 236, 44, 332, 10, 200];
 
@@ -17,8 +18,9 @@ export const rooflineInsight: IInsight = {
       command: { type: 'roofline' }
     };
   },
-  inputs: ({ session, connection }) => [session.job, connection.state],
-  draw: ({ session, connection }, answer) => {
+  inputs: ({ session, connection, choices }) => [session.job, connection.state, choices],
+  draw: (view, answer) => {
+    const { session, connection } = view;
     if (!answer?.data || !('compute' in answer.data)) {
       return [h('p', { class: 'tvmlab-why' }, answer?.error ?? 'Looking at the machine…')];
     }
@@ -41,18 +43,28 @@ export const rooflineInsight: IInsight = {
         )
       ];
     }
+    const levels = levelsOf(answer.data);
+    const wanted = choiceOf(view, 'roofline.level');
+    const level = wanted !== null && [...levels, EVERY].includes(wanted) ? wanted : MEMORY;
     return [
       h(
         'div',
         { class: 'tvmlab-cap' },
         h('span', {}, `Roofline of ${machine}`),
-        h('span', { class: 'tvmlab-dim' }, 'ceilings measured, bytes estimated')
+        chooser('roofline.level', 'Bytes that count', level, [
+          ...levels.map(name => [name, `bytes from ${name}`] as const),
+          [EVERY, 'bytes from every level']
+        ])
       ),
-      chart(answer.data),
+      chart(answer.data, level === EVERY ? levels : [level]),
       h(
         'p',
         { class: 'tvmlab-why' },
-        points.length === 0 ? 'No state of this path is measured yet.' : lastWords(answer.data)
+        points.length === 0
+          ? 'No state of this path is measured yet.'
+          : (level === EVERY ? levels : [level])
+              .map(name => lastWords(answer.data as Roofline, name))
+              .join(' ') + ' Ceilings are measured, bytes are estimated.'
       ),
       h(
         'div',
@@ -64,25 +76,40 @@ export const rooflineInsight: IInsight = {
   }
 };
 
+const MEMORY = 'memory';
+const EVERY = 'every';
+/** The form of a level's points: nobody has to tell colours apart. */
+const FORMS = ['circle', 'square', 'triangle', 'diamond'] as const;
+
+/** The levels that hand out bytes, nearest first. */
+function levelsOf({ points }: Roofline): string[] {
+  return points[0]?.levels.map(({ level }) => level) ?? [MEMORY];
+}
+
+function intensityAt({ levels, intensity }: RoofPoint, level: string): number {
+  return levels.find(known => known.level === level)?.intensity ?? intensity;
+}
+
 /** Where the newest point stands, and what limits it. */
-function lastWords({ points, compute, memory }: Roofline): string {
+function lastWords({ points, compute, memory }: Roofline, level: string): string {
   const last = points.at(-1);
   const [peak] = compute;
-  const slowest = memory.at(-1);
+  const own = memory.find(({ label }) => label === level);
   if (!last || !peak) {
     return '';
   }
-  const roof = Math.min(peak.rate, (slowest?.rate ?? Infinity) * last.intensity);
-  const what = roof < peak.rate ? `bandwidth of ${slowest?.label ?? 'memory'}` : 'arithmetic';
+  const intensity = intensityAt(last, level);
+  const roof = Math.min(peak.rate, (own?.rate ?? Infinity) * intensity);
+  const what = roof < peak.rate ? `bandwidth of ${level}` : 'arithmetic';
   return (
-    `${last.label}: ${digits(last.gflops)} GFLOP/s at ${digits(last.intensity)} operations a byte, ` +
-    `${Math.round((100 * last.gflops) / roof)} % of what ${what} allows.`
+    `${last.label}: ${digits(last.gflops)} GFLOP/s at ${digits(intensity)} operations a byte from ` +
+    `${level}, ${Math.round((100 * last.gflops) / roof)} % of what ${what} allows.`
   );
 }
 
-function chart({ compute, memory, points }: Roofline): HTMLElement {
+function chart({ compute, memory, points }: Roofline, levels: readonly string[]): HTMLElement {
   const peak = compute[0]?.rate ?? 1;
-  const xs = points.map(point => point.intensity);
+  const xs = levels.flatMap(level => points.map(point => intensityAt(point, level)));
   const ys = points.map(point => point.gflops);
   const ridge = peak / (memory.at(-1)?.rate ?? 1);
   const [x0, x1] = [Math.min(0.125, ...xs) / 1.5, Math.max(ridge * 4, ...xs) * 1.5];
@@ -91,9 +118,6 @@ function chart({ compute, memory, points }: Roofline): HTMLElement {
     (Math.log(value) - Math.log(low)) / (Math.log(high) - Math.log(low));
   const x = (value: number): number => LEFT + (RIGHT - LEFT) * scale(value, x0, x1);
   const y = (value: number): number => BOTTOM - (BOTTOM - TOP) * scale(value, y0, y1);
-  const trail = points.map(
-    ({ intensity, gflops }) => `${x(intensity).toFixed(1)},${y(gflops).toFixed(1)}`
-  );
   const drawing = s(
     'svg',
     {
@@ -112,28 +136,70 @@ function chart({ compute, memory, points }: Roofline): HTMLElement {
     s(
       'text',
       { x: (LEFT + RIGHT) / 2, y: HEIGHT - 6, 'text-anchor': 'middle' },
-      'operations for each byte from memory'
+      levels.length === 1
+        ? `operations for each byte from ${levels[0] ?? ''}`
+        : 'operations for each byte'
     ),
     ...compute.map(({ label, rate }, index) => flat(label, rate, index, { x, y })),
     ...memory.map((roof, index) => slope(roof, index, peak, [x0, y0], { x, y })),
-    points.length > 1 && s('polyline', { class: 'tvmlab-trail', points: trail.join(' ') }),
-    ...points.map(({ node, label, intensity, gflops, current }) =>
-      s(
-        'circle',
-        {
-          class: current ? 'tvmlab-point tvmlab-now' : 'tvmlab-point tvmlab-opens',
-          'data-node': node,
-          cx: x(intensity).toFixed(1),
-          cy: y(gflops).toFixed(1),
-          r: current ? 5.5 : 4
-        },
-        s('title', {}, `${label}: ${digits(gflops)} GFLOP/s`)
-      )
+    ...levels.flatMap((level, index) =>
+      trailOf(points, level, levels.length > 1 ? index : 0, { x, y })
     )
   );
   const host = h('div', { class: 'tvmlab-chart' });
   host.append(drawing);
+  if (levels.length > 1) {
+    host.append(
+      h(
+        'p',
+        { class: 'tvmlab-why' },
+        levels.map((level, index) => `${FORMS[index % FORMS.length] ?? ''} ${level}`).join(' · ')
+      )
+    );
+  }
   return host;
+}
+
+/** The states in order for the bytes of one level, each level in a form of its own. */
+function trailOf(
+  points: readonly RoofPoint[],
+  level: string,
+  form: number,
+  { x, y }: IScales
+): SVGElement[] {
+  const places = points.map(point => [x(intensityAt(point, level)), y(point.gflops)] as const);
+  const line = places.map(([px, py]) => `${px.toFixed(1)},${py.toFixed(1)}`).join(' ');
+  return [
+    ...(points.length > 1 ? [s('polyline', { class: 'tvmlab-trail', points: line })] : []),
+    ...points.map(({ node, label, gflops, current, ...point }, index) => {
+      const [px, py] = places[index] ?? [0, 0];
+      const words = `${label}, ${level}: ${digits(gflops)} GFLOP/s at ${digits(intensityAt({ node, label, gflops, current, ...point }, level))} operations a byte`;
+      return s(
+        'path',
+        {
+          class: current ? 'tvmlab-point tvmlab-now' : 'tvmlab-point tvmlab-opens',
+          'data-node': node,
+          d: formAt(form, px, py, current ? 5.5 : 4)
+        },
+        s('title', {}, words)
+      );
+    })
+  ];
+}
+
+function formAt(form: number, x: number, y: number, r: number): string {
+  const corner = (dx: number, dy: number): string =>
+    `${(x + dx * r).toFixed(1)} ${(y + dy * r).toFixed(1)}`;
+  switch (FORMS[form % FORMS.length]) {
+    case 'square':
+      return `M${corner(-0.9, -0.9)}L${corner(0.9, -0.9)}L${corner(0.9, 0.9)}L${corner(-0.9, 0.9)}Z`;
+    case 'triangle':
+      return `M${corner(0, -1.1)}L${corner(1.1, 0.9)}L${corner(-1.1, 0.9)}Z`;
+    case 'diamond':
+      return `M${corner(0, -1.2)}L${corner(1.2, 0)}L${corner(0, 1.2)}L${corner(-1.2, 0)}Z`;
+    default:
+      return `M${corner(-1, 0)}A${r} ${r} 0 1 0 ${corner(1, 0)}A${r} ${r} 0 1 0 ${corner(-1, 0)}Z`;
+  }
 }
 
 interface IScales {

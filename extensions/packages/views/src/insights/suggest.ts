@@ -1,8 +1,9 @@
 import type { Suggestion } from '@tvmlab/schema';
 
 import { h } from '../dom';
-import { factor } from '../format';
+import { factor, percent } from '../format';
 import type { IInsight } from '../insights';
+import { choiceOf, chooser } from './choosing';
 
 /** The most promising next steps, with the doubt and the reason; a click takes one. */
 export const suggestInsight: IInsight = {
@@ -12,33 +13,58 @@ export const suggestInsight: IInsight = {
     version: `${session.history.current}:${session.plot.message ?? ''}`,
     command: { type: 'suggest' }
   }),
-  inputs: ({ session }) => [session.history.current],
-  draw: (_, answer) => {
+  inputs: ({ session, choices }) => [session.history.current, choices],
+  draw: (view, answer) => {
     if (!answer?.data || !('basis' in answer.data)) {
       return [h('p', { class: 'tvmlab-why' }, answer?.error ?? 'Trying the steps…')];
     }
     const { basis, tried, steps } = answer.data;
+    const learned = steps.some(({ teaches }) => teaches !== null);
+    const order = learned ? (choiceOf(view, 'suggest.order') ?? 'gain') : 'gain';
+    const listed =
+      order === 'teaches'
+        ? [...steps].sort((a, b) => (b.teaches ?? 0) - (a.teaches ?? 0))
+        : steps.filter(({ ratio }) => ratio > 1.005);
     return [
       h(
         'div',
         { class: 'tvmlab-cap' },
         h('span', {}, `Next step, by ${basis}`),
+        learned &&
+          chooser('suggest.order', 'Order', order, [
+            ['gain', 'by expected gain'],
+            ['teaches', 'by what measuring it would teach']
+          ]),
         h('span', { class: 'tvmlab-dim' }, `${tried} tried`)
       ),
-      steps.length === 0
+      listed.length === 0
         ? h('p', { class: 'tvmlab-why' }, 'No single step promises to be faster.')
-        : h('ol', { class: 'tvmlab-acts' }, ...steps.map(item)),
+        : h('ol', { class: 'tvmlab-acts' }, ...listed.map(item)),
       h(
         'p',
         { class: 'tvmlab-why' },
-        'These are guesses to try and measure; nothing is done by itself.'
+        learned
+          ? 'Guesses to try and measure; nothing is done by itself. “Teaches” is how far models that ' +
+              'learned from parts of the measurements disagree on the step: 100 % is the one of which they know least.'
+          : 'These are guesses to try and measure; nothing is done by itself.'
       )
     ];
   }
 };
 
-function item({ row, action, title, line, ratio, low, high, reason }: Suggestion): HTMLElement {
+function item({
+  row,
+  action,
+  title,
+  line,
+  ratio,
+  low,
+  high,
+  reason,
+  teaches
+}: Suggestion): HTMLElement {
   const doubt = low === null || high === null ? '' : ` (${factor(low)} to ${factor(high)})`;
+  const lesson = teaches === null ? '' : ` teaches ${percent(teaches)}`;
   return h(
     'li',
     {},
@@ -49,10 +75,20 @@ function item({ row, action, title, line, ratio, low, high, reason }: Suggestion
         type: 'button',
         'data-suggested': `${row}/${action}`,
         'data-status': 'allowed',
-        'aria-label': `${title} on ${line}, ${factor(ratio)}${doubt}. ${reason}`
+        'aria-label': `${title} on ${line}, ${factor(ratio)}${doubt}${lesson && `,${lesson}`}. ${reason}`
       },
-      h('span', { class: 'tvmlab-gain', 'data-gain': 'gain' }, factor(ratio)),
-      h('span', {}, title, h('span', { class: 'tvmlab-dim' }, ` · ${line}`)),
+      h(
+        'span',
+        { class: 'tvmlab-gain', 'data-gain': ratio > 1.005 ? 'gain' : 'noise' },
+        factor(ratio)
+      ),
+      h(
+        'span',
+        {},
+        title,
+        h('span', { class: 'tvmlab-dim' }, ` · ${line}`),
+        lesson !== '' && h('span', { class: 'tvmlab-tag' }, lesson.trim())
+      ),
       h('span', { class: 'tvmlab-what' }, `${doubt} ${reason}`)
     )
   );

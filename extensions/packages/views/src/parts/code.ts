@@ -2,10 +2,11 @@ import type { Source } from '@tvmlab/schema';
 
 import { h, uniqueId } from '../dom';
 import { percent } from '../format';
-import type { IViewState, Tab } from '../viewState';
+import { type IViewState, rowOf, type Tab } from '../viewState';
 import { VirtualLines } from '../virtualLines';
 import { Part } from './part';
 import { Passes } from './passes';
+import { throughput } from './throughput';
 
 export const TABS: readonly [Tab, string][] = [
   ['python', 'Python'],
@@ -40,17 +41,26 @@ export class Code extends Part<IViewState> {
       )
     );
     const body = h('div', { class: 'tvmlab-listing-box' }, this._listing, this._ruler);
-    this.element.append(this._list, body, this._passes.element, this._note);
+    this._row.append(body, this._inner);
+    this.element.append(this._list, this._row, this._passes.element, this._note);
     this._lines.onLine = (line, index) => this._light(line, index);
   }
 
   override render(view: IViewState): void {
+    this._around = linesAround(view);
     super.render(view);
     this._passes.render(view);
     if (view.selected !== this._selected) {
       this._selected = view.selected;
       this._relight(view.tab !== 'python');
+      this._report();
     }
+  }
+
+  private _report(): void {
+    const found = this._source === null ? [] : throughput(this._source, this._around);
+    this._inner.replaceChildren(...found);
+    this._inner.toggleAttribute('hidden', found.length === 0);
   }
 
   /** The lines of the nest that a line of the listing belongs to. */
@@ -70,7 +80,7 @@ export class Code extends Part<IViewState> {
       button.setAttribute('tabindex', on ? '0' : '-1');
     }
     this._listing.setAttribute('aria-labelledby', `${this._id}-${tab}`);
-    this._listing.parentElement?.toggleAttribute('hidden', tab === 'passes');
+    this._row.toggleAttribute('hidden', tab === 'passes');
     this._note.toggleAttribute('hidden', tab === 'passes');
     if (tab === 'passes') {
       return;
@@ -96,6 +106,7 @@ export class Code extends Part<IViewState> {
     );
     this._note.textContent = noteOf(this._source);
     this._relight(tab !== 'python');
+    this._report();
   }
 
   /** Light the lines of the selected line of the nest, and mark where they are. */
@@ -146,12 +157,29 @@ export class Code extends Part<IViewState> {
   });
   private readonly _lines = new VirtualLines(this._listing, LINE_HEIGHT);
   private readonly _ruler = h('div', { class: 'tvmlab-ruler', 'aria-hidden': 'true' });
+  private readonly _row = h('div', { class: 'tvmlab-listing-row' });
+  private readonly _inner = h('aside', {
+    class: 'tvmlab-inner-loop',
+    'aria-label': 'Inner loop',
+    tabindex: 0,
+    hidden: true
+  });
   private readonly _passes = new Passes();
   private readonly _note = h('div', { class: 'tvmlab-code-note' });
   private _source: Source | null = null;
   private _texts: readonly string[] = [];
   private _newest = -1;
+  private _around: readonly string[] = [];
   private _selected: string | null = null;
+}
+
+/** The selected line and those that it is in, innermost first. */
+function linesAround({ session, selected }: IViewState): string[] {
+  const found: string[] = [];
+  for (let row = rowOf(session, selected); row !== null; row = rowOf(session, row.parent)) {
+    found.push(row.id);
+  }
+  return found;
 }
 
 /** How much of a listing can be traced to its lines, and what it is made of. */

@@ -1,6 +1,7 @@
 import { type Child, h, s } from '../dom';
 import { digits } from '../format';
 import { axes } from './axes';
+import { Brushing } from './brushing';
 import { BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH } from './frame';
 import { Panning } from './panning';
 import { PointField } from './pointField';
@@ -31,6 +32,8 @@ export interface IScatterData {
 const MOST_MARKS = 600;
 /** How near the pointer must come to a point to read it, in pixels of the drawing. */
 const REACH = 18;
+/** What the plot tells when a region of it was marked; the region is the detail. */
+export const BRUSHED = 'tvmlab:brushed';
 /** How many schedules one click on 'Train model' measures. */
 export const EXPLORE_COUNT = 16;
 
@@ -51,6 +54,7 @@ export class Scatter {
     this.element.addEventListener('pointerleave', () => this._read(null));
     this.element.addEventListener('keydown', event => this._key(event));
     this._box.append(this._drawing, this._field.element);
+    this._select.addEventListener('click', () => this._switch(!this._brushing.on));
     this.element.append(this._caption, this._box, this._readout, this._foot);
   }
 
@@ -77,12 +81,18 @@ export class Scatter {
       `Scatter plot. ${described} Arrow keys read the points, plus and minus magnify.`
     );
     this._box.toggleAttribute('hidden', points.length === 0);
+    this._select.toggleAttribute('hidden', points.length === 0);
     this._draw();
     this._readout.textContent =
       points.length === 0
         ? 'No schedule has been both predicted and measured yet.'
         : this._currentText();
     this._message.textContent = data.message ?? '';
+  }
+
+  private _switch(on: boolean): void {
+    this._brushing.switch(on);
+    this._select.setAttribute('aria-pressed', String(on));
   }
 
   private _draw(): void {
@@ -185,10 +195,21 @@ export class Scatter {
   private _y: IScale = scaleFromZero(1, BOTTOM, TOP);
   private _reading: number | null = null;
   private readonly _message = h('span');
+  private readonly _select = h(
+    'button',
+    {
+      class: 'tvmlab-btn',
+      type: 'button',
+      'aria-pressed': 'false',
+      title: 'Then draw a rectangle in the plot; the tab Outliers takes numbers instead'
+    },
+    'Mark a region'
+  );
   private readonly _foot = h(
     'div',
     { class: 'tvmlab-foot' },
     this._message,
+    this._select,
     h(
       'button',
       {
@@ -209,6 +230,10 @@ export class Scatter {
   private readonly _box = h('div', { class: 'tvmlab-field-of-points' });
   private readonly _field = new PointField();
   private readonly _window = new PlotWindow();
+  private readonly _brushing = new Brushing(this._box, this._window, region => {
+    this._switch(false);
+    this.element.dispatchEvent(new CustomEvent(BRUSHED, { bubbles: true, detail: region }));
+  });
   private readonly _panning = new Panning(this._box, this._window, () => this._draw());
   private readonly _readout: HTMLElement = h('div', {
     class: 'tvmlab-readout',
