@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from helpers.schedules import matmul_schedule
+from helpers.steps import assert_values, ramp
 
 from tvmlab import te
 from tvmlab.schedule import RefusedError, Schedule
@@ -248,6 +250,14 @@ def _move_decomposed() -> None:
     sch.compute_at("S", sch.loops("C")[0])
 
 
+def _decompose_skewed() -> None:
+    sch = Schedule(matmul())
+    outer, inner = sch.split(sch.loops("C")[2], [None, 1])
+    skewed = sch.skew(outer, inner, 1)
+    sch.reorder(skewed, outer)
+    sch.decompose_reduction("C", outer)
+
+
 def _decompose_repeated() -> None:
     a = te.placeholder((8, 8), name="A")
     k = te.reduce_axis(8, "k")
@@ -309,6 +319,7 @@ REFUSALS: list[tuple[Callable[[], object], str, str]] = [
     (_decompose_twice, "decompose_reduction.no-init", "it is not a reduction, or its start value"),
     (_decompose_elsewhere, "decompose_reduction.not-around", "i_1 is not a loop around it"),
     (_decompose_inside, "decompose_reduction.inside-reduction", "is inside the reduction loop k"),
+    (_decompose_skewed, "decompose_reduction.shared-sum", "each iteration of k_inner_skewed"),
     (_decompose_repeated, "decompose_reduction.repeated-sum", "its sum is computed more than once"),
     (_inline_out_of_parallel, "compute_inline.breaks-parallel",
      "the parallel loop j would no longer be safe"),
@@ -425,3 +436,15 @@ def test_a_fix_names_a_loop_as_the_program_prints_it() -> None:
     sch.rolling_buffer("X")
     titles = [fix.title for fix in sch.check("parallel", y).fixes]
     assert titles == ["parallelize y_1 instead"]
+
+
+def test_a_skewed_sum_is_decomposed_around_the_loop_that_shares_it() -> None:
+    sch = matmul_schedule(3, 4, 13)
+    outer, inner = sch.split(sch.loops("C")[2], [None, 1])
+    skewed = sch.skew(outer, inner, 1)
+    sch.reorder(skewed, outer)
+    verdict = sch.check("decompose_reduction", "C", outer)
+    assert "k_inner_skewed=1 would clear what" in str(verdict.witness)
+    sch.decompose_reduction("C", skewed)
+    a, b = ramp(3, 13), ramp(13, 4)
+    assert_values(sch, [a, b], [a @ b])

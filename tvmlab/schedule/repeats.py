@@ -56,6 +56,22 @@ def surely_runs_once(index: ProgramIndex, block: Block, inner: Sequence[For]) ->
         return False
 
 
+def sums_meet(index: ProgramIndex, block: Block, outer: Sequence[For]) -> polyhedral.Clash | None:
+    """Two rounds of the `outer` loops that add to one element of a reduction, if there are any.
+
+    Raises
+    ------
+    BeyondBudgetError
+        If it could not be found out in time.
+    """
+    spatial = tuple(
+        b for it, b in zip(block.iters, block.bindings, strict=True) if it.kind == "spatial"
+    )
+    around = _ranges(index.loops_around(block))
+    access = polyhedral.Access(written_buffers(block.body)[0], spatial, around, (block.predicate,))
+    return polyhedral.find_clash(access, access, earlier(outer), size_facts(index.program))
+
+
 def injective_inside(
     index: ProgramIndex,
     block: Block,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from tvmlab.arith import polyhedral
 from tvmlab.ir import (
     Block,
     BlockSymbol,
@@ -21,9 +22,9 @@ from tvmlab.ir import (
 from tvmlab.schedule.index import ProgramIndex, index_of
 from tvmlab.schedule.legality import binding_vars, vars_of
 from tvmlab.schedule.registry import Applied, ParamSpec, primitive
-from tvmlab.schedule.repeats import runs_once
+from tvmlab.schedule.repeats import sums_meet, surely_runs_once
 from tvmlab.schedule.rewrite import remake_block, replace_stmts
-from tvmlab.schedule.verdict import refuse
+from tvmlab.schedule.verdict import refuse, unsure
 from tvmlab.support import Namer
 
 
@@ -85,6 +86,7 @@ def _require_decomposable(index: ProgramIndex, block: Block, start: For) -> None
             witness=f"{outside[0]}=1 would clear what {outside[0]}=0 has added",
             subject=start.var,
         )
+    _refuse_shared_sums(index, block, start)
     around = index.loops_around(block)
     ordered = binding_vars(block, "opaque")
     steps = [lp.var.name for lp in around[around.index(start) :] if lp.var in ordered]
@@ -95,7 +97,7 @@ def _require_decomposable(index: ProgramIndex, block: Block, start: For) -> None
             f"what the one before left; choose a loop inside {steps[0]}",
             subject=start.var,
         )
-    if not runs_once(index, block, around[around.index(start) :]):
+    if not surely_runs_once(index, block, around[around.index(start) :]):
         raise refuse(
             "decompose_reduction.repeated-sum",
             f"cannot decompose {name} at {loop}: inside {loop} its sum is computed more than once, "
@@ -110,6 +112,41 @@ def _require_decomposable(index: ProgramIndex, block: Block, start: For) -> None
                 f"{scope.var.name}; choose a loop further out",
                 subject=start.var,
             )
+
+
+def _refuse_shared_sums(index: ProgramIndex, block: Block, start: For) -> None:
+    """A condition, as of a skewed loop, may give each round of an outer loop a part of a sum."""
+    outside = index.loops_around(start)
+    reducing = binding_vars(block, "reduce")
+    linked = [vars_of(c) for c in conjuncts(block.predicate) if vars_of(c) & reducing]
+    sharing = [lp for lp in outside if any(lp.var in names for names in linked)]
+    if not sharing:
+        return
+    name, loop, shared = block.name, start.var.name, sharing[0].var.name
+    try:
+        clash = sums_meet(index, block, outside)
+    except polyhedral.BeyondBudgetError:
+        raise unsure(
+            "decompose_reduction.shared-sum",
+            f"cannot decompose {name} at {loop}: it could not be told in time whether a condition "
+            f"of {name} lets each iteration of {shared} do a part of a sum; choose {shared} or a "
+            f"loop around it",
+            subject=start.var,
+        ) from None
+    if clash is not None:
+        rounds = [
+            ", ".join(f"{lp.var.name}={values[lp.var]}" for lp in outside)
+            for values in (clash.first, clash.second)
+        ]
+        say = refuse if clash.exact else unsure
+        raise say(
+            "decompose_reduction.shared-sum",
+            f"cannot decompose {name} at {loop}: a condition of {name} lets each iteration of "
+            f"{shared} do a part of a sum, and the sum so far would be set back to its start "
+            f"value in each of them; choose {shared} or a loop around it",
+            witness=f"{rounds[1]} would clear what {rounds[0]} has added",
+            subject=start.var,
+        )
 
 
 def _init_nest(index: ProgramIndex, block: Block, start: For) -> tuple[Stmt, BlockSymbol]:
