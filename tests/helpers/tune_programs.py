@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tvmlab import te
+from tvmlab import te, topi
 from tvmlab.ir import Expr, Program, parse
 from tvmlab.schedule import Schedule
 from tvmlab.te import Tensor
@@ -17,6 +17,15 @@ def matmul(n: int = 32, m: int | None = None, k: int | None = None) -> Tensor:
         return te.sum(a[i, r] * b[r, j], axis=r)
 
     return te.compute((n, m or n), element, name="C")
+
+
+def convolution(
+    channels: int, size: int, filters: int, *, stride: int = 1, padding: int = 1
+) -> Tensor:
+    """A convolution with 3x3 filters, in blocks "pad_temp" and "conv2d"."""
+    a = te.placeholder((1, channels, size, size), name="A")
+    w = te.placeholder((filters, channels, 3, 3), name="W")
+    return topi.conv2d(a, w, stride, padding)
 
 
 def tiled_matmul(n: int = 64, rows: int = 4, lanes: int = 16) -> Schedule:

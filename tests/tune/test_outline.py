@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from helpers.tune_programs import matmul
+from helpers.tune_programs import convolution, matmul
 from helpers.tune_templates import blocked, blocked_space
 
-from tvmlab import te, topi
+from tvmlab import te
 from tvmlab.support import OptionError, ScheduleError
 from tvmlab.tune import Knobs, Space, extract_features, feature_names
 
@@ -36,18 +36,18 @@ def accumulated(sch: Any, knobs: Knobs) -> None:
     sch.parallel(io)
 
 
-def convolution(sch: Any, knobs: Knobs) -> None:
+def convolved(sch: Any, knobs: Knobs) -> None:
     """Padding computed for each strip, channels and pixels in a tile."""
-    write = sch.cache_write("C", "local")
-    n, f, y, x, rc, ry, rx = sch.loops("C")
+    write = sch.cache_write("conv2d", "local")
+    n, f, y, x, rc, ry, rx = sch.loops("conv2d")
     fo, fi = sch.split(f, knobs.split("f", 8, 2))
     yo, yi = sch.split(y, knobs.split("y", 14, 2))
     xo, xi = sch.split(x, knobs.split("x", 14, 2))
     sch.reorder(n, yo, fo, yi, xo, rc, ry, rx, fi, xi)
     sch.reverse_compute_at(write, xo)
     if knobs.flag("strips"):
-        sch.compute_at("P", yo)
-    sch.decompose_reduction("C", rc)
+        sch.compute_at("pad_temp", yo)
+    sch.decompose_reduction("conv2d", rc)
     sch.vectorize(xi)
     sch.unroll(fi)
 
@@ -63,12 +63,8 @@ def with_tails(sch: Any, knobs: Knobs) -> None:
 SPACES: dict[str, Callable[[], Space]] = {
     "blocked": lambda: blocked_space(32),
     "accumulated": lambda: Space(matmul(48), accumulated),
-    "convolution": lambda: Space(
-        topi.conv2d_nchw(1, 4, 14, 14, 8, 3, stride=1, padding=1)[2], convolution
-    ),
-    "strided": lambda: Space(
-        topi.conv2d_nchw(1, 4, 28, 28, 8, 3, stride=2, padding=1)[2], convolution
-    ),
+    "convolution": lambda: Space(convolution(4, 14, 8), convolved),
+    "strided": lambda: Space(convolution(4, 28, 8, stride=2), convolved),
     "tails": lambda: Space(matmul(30), with_tails),
 }
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from helpers.tune_programs import matmul
+from helpers.tune_programs import convolution, matmul
 from helpers.workloads import WORKLOADS, Workload
 
 from tvmlab import te
@@ -16,7 +16,6 @@ from tvmlab.driver import build
 from tvmlab.ir import structural_equal, verify
 from tvmlab.schedule import Schedule
 from tvmlab.support import OptionError, UnsupportedOp
-from tvmlab.topi import conv2d_nchw
 from tvmlab.tune import generic_space, partial_space, random_schedule
 
 Make = Callable[[np.random.Generator], Workload]
@@ -65,7 +64,7 @@ def test_schedules_are_ordinary_traces() -> None:
 
 
 def test_the_space_uses_every_kind_of_step() -> None:
-    space = generic_space(conv2d_nchw(1, 8, 14, 14, 16, 3, padding=1)[2])
+    space = generic_space(convolution(8, 14, 16))
     rng = np.random.default_rng(0)
     seen: set[str] = set()
     for _ in range(40):

@@ -1,4 +1,4 @@
-"""Transposing a small square in registers: rows are loaded, shuffled by halves, stored as columns.
+"""Transposing a small tile in registers: rows are loaded, shuffled by halves, stored as columns.
 
 a0 a1        a0 b0
 b0 b1   ->   a1 b1        for two rows; with 2**s rows in s rounds, each over pairs of rows
@@ -14,54 +14,73 @@ from tvmlab.support import DType, OptionError
 from tvmlab.te import TensorIntrin, View
 
 
-def transpose_tile(dtype: DType | str, size: int) -> TensorIntrin:
-    """`columns[j, i] = rows[i, j]` for a square of `size` rows, which lie at any distance.
+def transpose_tile(dtype: DType | str, size: int, rows: int | None = None) -> TensorIntrin:
+    """`columns[j, i] = rows[i, j]` for rows of `size` elements, which lie at any distance.
+
+    Parameters
+    ----------
+    rows
+        How many there are, at most `size`; a square by default.
 
     Raises
     ------
     OptionError
-        If the size is not a power of two.
+        If the size is not a power of two, or there are more rows.
     """
     if size < 2 or size & (size - 1):
         raise OptionError(
             f"a square of {size} rows cannot be transposed by halves",
             hint="the size is a power of two, for example the lanes of a vector",
         )
+    count = size if rows is None else rows
+    if not 1 <= count <= size:
+        raise OptionError(
+            f"{count} rows of {size} elements do not fit into a square",
+            hint=f"take from 1 to {size} rows at once, or a larger square",
+        )
     kind = DType.of(dtype)
-    name = f"transpose_{kind.bits}_{size}x{size}"
-    rows = te.placeholder((size, size), kind, name="rows")
-    columns = te.compute((size, size), lambda j, i: rows[i, j], name="columns")
-    source = te.decl_buffer(rows.shape, rows.dtype, "rows", strides=[None, 1])
+    name = f"transpose_{kind.bits}_{count}x{size}"
+    given = te.placeholder((count, size), kind, name="rows")
+    columns = te.compute((size, count), lambda j, i: given[i, j], name="columns")
+    source = te.decl_buffer(given.shape, given.dtype, "rows", strides=[None, 1])
     target = te.decl_buffer(columns.shape, columns.dtype, "columns", strides=[None, 1])
 
     def code(ins: Sequence[View], outs: Sequence[View]) -> Stmt:
-        (given,), (made,) = ins, outs
-        pointers = made.access_ptr("w"), given.access_ptr("r")
-        return te.call_extern("int32", name, *pointers, made.strides[0], given.strides[0])
+        (read,), (made,) = ins, outs
+        pointers = made.access_ptr("w"), read.access_ptr("r")
+        return te.call_extern("int32", name, *pointers, made.strides[0], read.strides[0])
 
-    binds = {rows: source, columns: target}
-    return te.decl_tensor_intrin(columns, code, name, binds=binds, llvm=_code(name, kind, size))
+    binds = {given: source, columns: target}
+    return te.decl_tensor_intrin(
+        columns, code, name, binds=binds, llvm=_code(name, kind, size, count)
+    )
 
 
-def _code(name: str, dtype: DType, size: int) -> str:
+def _code(name: str, dtype: DType, size: int, rows: int) -> str:
     element, align = f"i{dtype.bits}", dtype.itemsize
     vector = f"<{size} x {element}>"
     arguments = "ptr noalias %to, ptr noalias %from, i64 %apart, i64 %stride"
     lines = [f"define void @{name}({arguments}) alwaysinline {{"]
-    for r in range(size):
+    for r in range(rows):
         lines += [
             f"  %o{r} = mul i64 %stride, {r}",
             f"  %p{r} = getelementptr inbounds {element}, ptr %from, i64 %o{r}",
             f"  %v0_{r} = load {vector}, ptr %p{r}, align {align}",
         ]
+    # Lanes of rows that are not there are moved, but never stored.
+    lines += [f"  %v0_{r} = freeze {vector} poison" for r in range(rows, size)]
     rounds = size.bit_length() - 1
     for step in range(rounds):
         lines += _round(step, size, vector)
+    kept = f"<{rows} x {element}>"
+    mask = ", ".join(f"i32 {n}" for n in range(rows))
     for r in range(size):
         lines += [
+            f"  %w{r} = shufflevector {vector} %v{rounds}_{r}, {vector} poison, "
+            f"<{rows} x i32> <{mask}>",
             f"  %q{r}.o = mul i64 %apart, {r}",
             f"  %q{r} = getelementptr inbounds {element}, ptr %to, i64 %q{r}.o",
-            f"  store {vector} %v{rounds}_{r}, ptr %q{r}, align {align}",
+            f"  store {kept} %w{r}, ptr %q{r}, align {align}",
         ]
     return "\n".join([*lines, "  ret void", "}"]) + "\n"
 

@@ -33,7 +33,6 @@ from .broadcast import (
     power,
     subtract,
 )  # fmt: skip
-from .conv2d import conv2d_nchw, schedule_conv2d_nchw
 from .conv_schedule import schedule_conv
 from .convolution import conv1d, conv2d, conv3d, depthwise_conv2d
 from .default import schedule
@@ -108,7 +107,6 @@ __all__ = [
     "conv1d",
     "conv1d_transpose",
     "conv2d",
-    "conv2d_nchw",
     "conv2d_transpose",
     "conv2d_transpose_winograd",
     "conv2d_winograd",
@@ -182,7 +180,6 @@ __all__ = [
     "schedule",
     "schedule_attention",
     "schedule_conv",
-    "schedule_conv2d_nchw",
     "schedule_dot_matmul",
     "schedule_matmul",
     "schedule_packed_dense",

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
 
 from tvmlab.ir import const_int
 from tvmlab.target import Target
 
 from .conv_anchor import Anchor
+from .layout import Layout
 
 _MOST_PIXELS = 14
 """Pixels of the register tile at most: more do not help, and are more code."""
@@ -89,6 +91,51 @@ def _plan_by_channel(anchor: Anchor, machine: Target) -> ConvPlan:
     if anchor.kind == "full" and pixels * tall < _LEAST_PIXELS:
         lanes, channels = _channel_lanes(anchor, width, 2 * _LEAST_PIXELS // (pixels * tall))
     return ConvPlan(lanes, channels, pixels, tall, rows, rows_first)
+
+
+_PANEL_VECTORS = (2, 3, 1)
+"""Vectors of channels of a register tile, whichever first leaves no rest."""
+
+_LEAST_TAPS = 32
+"""With fewer elements for each output, copies take a large part of the time."""
+
+_LEAST_PLACES = 32
+"""The same for places of the window, which use each filter once."""
+
+
+def wants_panels(anchor: Anchor, machine: Target) -> bool:
+    """Whether filters should be copied to panels: where they are all of one group, as wide as the
+    sums, come from outside, are used often enough, and fill vectors of channels.
+    """
+    filters, layouts = anchor.op.input_tensors[1:], ("layout", "kernel_layout", "out_layout")
+    if anchor.kind != "full" or len(filters) != 1 or filters[0].op.input_tensors:
+        return False
+    if any(Layout.of(str(anchor.op.attrs.get(name))).blocks for name in layouts):
+        return False
+    if anchor.op.attrs["layout"] != anchor.op.attrs["out_layout"]:
+        return False
+    sizes = [const_int(s) for t in (anchor.window, *anchor.op.input_tensors) for s in t.shape]
+    same = len({t.dtype for t in (anchor.window, *anchor.op.input_tensors)}) == 1
+    width = machine.lanes(anchor.window.dtype.bits)
+    if None in sizes or not same or width < 2 or _group_channels(anchor) < _channels(anchor):
+        return False
+    places = prod(anchor.extent(s) for s in anchor.layout.letters if s not in "NC")
+    enough = anchor.taps >= _LEAST_TAPS and places >= _LEAST_PLACES
+    return enough and anchor.extent("W") >= _LEAST_PIXELS and _channels(anchor) % width == 0
+
+
+def plan_panels(anchor: Anchor, machine: Target) -> ConvPlan:
+    """The sizes where filters are copied to panels."""
+    width = machine.lanes(anchor.window.dtype.bits)
+    count = _channels(anchor) // width
+    vectors = next(n for n in _PANEL_VECTORS if count % n == 0)
+    room = _tile_room(machine, vectors)
+    pixels = even_tile(anchor.extent("W"), room)
+    rows, rows_first = _parts(anchor, machine, vectors * width)
+    tall = 1
+    if pixels == anchor.extent("W"):
+        tall = even_tile(rows, max(1, room // pixels), exact=rows < _height(anchor))
+    return ConvPlan(vectors * width, 1, pixels, tall, rows, rows_first)
 
 
 def _tile_room(machine: Target, vectors: int) -> int:

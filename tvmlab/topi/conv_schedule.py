@@ -19,7 +19,9 @@ from tvmlab.target import Target
 from tvmlab.te import Tensor
 
 from .conv_anchor import Anchor, find_anchor
-from .conv_plan import ConvPlan, plan_conv
+from .conv_panels import schedule_panels
+from .conv_plan import ConvPlan, plan_conv, wants_panels
+from .steps import write_out
 from .tag import is_broadcast, is_injective
 from .winograd_schedule import schedule_winograd
 
@@ -60,6 +62,9 @@ def schedule_conv(
         sch.compute_inline(tensor)
     if anchor.kind == "winograd":
         schedule_winograd(sch, anchor, machine)
+        return sch
+    if wants_panels(anchor, machine):
+        schedule_panels(sch, anchor, machine)
         return sch
     tile = _tile(sch, anchor, plan_conv(anchor, machine))
     _pad(sch, anchor, tile)
@@ -108,9 +113,9 @@ def _tile(sch: Schedule, anchor: Anchor, plan: ConvPlan) -> _Tile:
     written = sch.reverse_compute_at(write, between[-1])
     init = sch.decompose_reduction(window, sums[0])
     taps = _written_out(sums, plan) if anchor.kind != "full" else []
-    _write_out(sch, [*taps, *inner])
-    _write_out(sch, written)
-    _write_out(sch, sch.loops(init)[len(outer) + len(between) :])
+    write_out(sch, [*taps, *inner])
+    write_out(sch, written)
+    write_out(sch, sch.loops(init)[len(outer) + len(between) :])
     # Vectors of every second pixel would be read lane by lane if some of them were margin.
     is_dense = letters[-1] in "cC" or anchor.op.attrs["step"] == 1
     single = anchor.kind != "full"
@@ -146,14 +151,6 @@ def _written_out(sums: Sequence[LoopRef], plan: ConvPlan) -> list[LoopRef]:
             break
         found.insert(0, loop)
     return found
-
-
-def _write_out(sch: Schedule, loops: Sequence[LoopRef]) -> None:
-    """Make vectors of the last loop and unroll the others."""
-    for loop in loops[:-1]:
-        sch.unroll(loop)
-    if loops:
-        sch.vectorize(loops[-1])
 
 
 def _pad(sch: Schedule, anchor: Anchor, tile: _Tile) -> None:

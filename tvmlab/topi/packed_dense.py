@@ -24,6 +24,7 @@ from tvmlab.target import Target
 from tvmlab.te import Operation, Tensor
 
 from .conv_plan import even_tile
+from .steps import write_out
 
 TAG = "packed_dense"
 _MOST_ROWS = 16
@@ -123,7 +124,7 @@ def schedule_packed_dense(
     written = sch.reverse_compute_at(write, row)
     init = sch.decompose_reduction(product, k)
     for loops in ([inner, lanes], written, sch.loops(init)[2:]):
-        _write_out(sch, loops)
+        write_out(sch, loops)
     if threads:
         sch.parallel(outer)
     return sch
@@ -178,11 +179,3 @@ def _product(last: Tensor) -> Tensor:
             seen.add(op)
             stack += [t.op for t in op.input_tensors]
     raise ShapeError(f"{last.op.name} is computed from no packed_dense")
-
-
-def _write_out(sch: Schedule, loops: list[LoopRef]) -> None:
-    """Make vectors of the last loop and unroll the others."""
-    for loop in loops[:-1]:
-        sch.unroll(loop)
-    if loops:
-        sch.vectorize(loops[-1])

@@ -67,7 +67,7 @@ def pad(
     a: Tensor,
     before: Sequence[int],
     after: Sequence[int] | None = None,
-    value: ExprLike = 0.0,
+    value: Expr | float = 0.0,
     name: str = "pad",
 ) -> Tensor:
     """A tensor with a margin of one value around."""

@@ -11,12 +11,13 @@ from math import prod
 from typing import cast
 
 from tvmlab.ir import const_int
-from tvmlab.schedule import LoopRef, Schedule
+from tvmlab.schedule import Schedule
 from tvmlab.target import Target
 from tvmlab.te import ComputeOp, Tensor
 
 from .conv_anchor import Anchor
 from .conv_plan import even_tile
+from .steps import write_out
 
 _MOST_TILES = 14
 """Tiles in a register tile at most."""
@@ -47,8 +48,8 @@ def _transform_images(sch: Schedule, images: Tensor, columns: Tensor, anchor: An
     u, v, *outer, p, lanes = sch.loops(images)
     tall, wide = sch.split(p, [None, _tiles_of_a_row(anchor)])
     sch.reorder(*outer, tall, wide, u, v, lanes)
-    _write_out(sch, sch.compute_at(columns, wide))
-    _write_out(sch, [u, v, lanes])
+    write_out(sch, sch.compute_at(columns, wide))
+    write_out(sch, [u, v, lanes])
     sch.parallel(sch.fuse(*outer, tall))
 
 
@@ -73,7 +74,7 @@ def _multiply(sch: Schedule, sums: Tensor, machine: Target) -> None:
     written = sch.reverse_compute_at(write, tiles)
     init = sch.decompose_reduction(sums, rc)
     for loops in ([taken, inner, lane], written, sch.loops(init)[len(elements) + 2 :]):
-        _write_out(sch, loops)
+        write_out(sch, loops)
     sch.parallel(sch.fuse(*elements))
 
 
@@ -108,14 +109,6 @@ def _transform_back(sch: Schedule, anchor: Anchor, rows: Tensor) -> None:
     if lanes is None:
         block, lanes = sch.split(block, [None, const_int(rows.shape[-1]) or 1])
     sch.reorder(at["N"], block, tall, wide, y, x, lanes)
-    _write_out(sch, sch.compute_at(rows, wide))
-    _write_out(sch, [y, x, lanes])
+    write_out(sch, sch.compute_at(rows, wide))
+    write_out(sch, [y, x, lanes])
     sch.parallel(sch.fuse(at["N"], block, tall))
-
-
-def _write_out(sch: Schedule, loops: list[LoopRef]) -> None:
-    """Make vectors of the last loop and unroll the others."""
-    for loop in loops[:-1]:
-        sch.unroll(loop)
-    if loops:
-        sch.vectorize(loops[-1])
