@@ -448,3 +448,13 @@ def test_a_skewed_sum_is_decomposed_around_the_loop_that_shares_it() -> None:
     sch.decompose_reduction("C", skewed)
     a, b = ramp(3, 13), ramp(13, 4)
     assert_values(sch, [a, b], [a @ b])
+
+
+def test_start_values_are_set_where_conditions_on_other_loops_hold() -> None:
+    sch = matmul_schedule(5, 4, 6)
+    outer, inner = sch.split(sch.loops("C")[0], [3, None])
+    sch.skew(outer, inner, 2)
+    init = sch.decompose_reduction("C", outer)
+    assert next(loop.name for loop in sch.loops(init)) == "i_outer_init"
+    a, b = ramp(5, 6), ramp(6, 4)
+    assert_values(sch, [a, b], [a @ b])

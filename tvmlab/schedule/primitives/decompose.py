@@ -159,12 +159,13 @@ def _init_nest(index: ProgramIndex, block: Block, start: For) -> tuple[Stmt, Blo
             f"elements and over the reduction at once",
             subject=block.symbol,
         )
+    guards = [c for c in conjuncts(block.predicate) if not vars_of(c) & reducing]
+    needed = spatial.union(*(vars_of(c) for c in guards))
     chain = index.loops_around(block)
-    inner = [lp for lp in chain[chain.index(start) :] if lp.var in spatial]
+    inner = [lp for lp in chain[chain.index(start) :] if lp.var in needed]
     fresh = {lp.var: Var(f"{lp.var.name}_init") for lp in inner}
     iters = [replace(it, var=Var(it.var.name)) for it in block.iters if it.kind != "reduce"]
     body = _init_body(block, iters)
-    guards = [c for c in conjuncts(block.predicate) if not vars_of(c) & reducing]
     symbol = BlockSymbol(Namer(s.name for s in index.blocks).fresh(f"{block.name}_init"))
     bindings = [
         substitute(b, fresh)
