@@ -205,3 +205,18 @@ def f(A: float32[4], C: float32[4]):
         interpret(program, [np.zeros(4, "float32"), np.zeros(4, "float32")])
     assert caught.value.rule == "race"
     assert caught.value.iterations == ({"i": 0}, {"i": 1})
+
+
+def test_a_sum_of_all_threads_begins_anew_in_each_round() -> None:
+    c = run(
+        """
+        for again in range(3):
+            for t in thread(4, "threadIdx.x"):
+                with block("S", vb=spatial(2, b), vt=reduce(4, t)):
+                    combine(lambda x, y: x + y, 0.0)
+                    with init():
+                        C[vb] = 0.0
+                    C[vb] = C[vb] + A[vt]
+        """
+    )
+    np.testing.assert_array_equal(c[:2], [6, 6])

@@ -2,7 +2,8 @@
 
 There, threads keep the order of blocks: what a block writes is seen by every thread that runs a
 later one. So they wait before a statement that touches what another one before it has written (or
-writes what that one has read), and at the end of loops whose rounds depend on each other like this.
+writes what that one has read), and at the end of loops whose rounds depend on each other like this
+or do one sum of theirs again.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from dataclasses import dataclass, field
 
 from .expr import Buffer
 from .stmt import Alloc, Barrier, Block, For, If, Let, Seq, Stmt
-from .threads import touched_buffers
+from .threads import PlacedBlock, placed_blocks, reduced_by_threads, touched_buffers
 from .traverse import walk
 
 
@@ -60,8 +61,10 @@ class _Search:
     def __init__(self, shared: Callable[[Buffer], bool]) -> None:
         self._shared = shared
         self._points = SyncPoints()
+        self._sums: list[PlacedBlock] = []
 
     def run(self, root: For) -> SyncPoints:
+        self._sums = [p for p in placed_blocks(root) if p.block.init and reduced_by_threads(p)]
         self._visit(root)
         return self._points
 
@@ -78,7 +81,9 @@ class _Search:
                 self._sequence(stmt)
             case For():
                 self._visit(stmt.body)
-                if stmt.kind != "thread" and self._depends_on_itself(stmt.body):
+                if stmt.kind != "thread" and (
+                    self._depends_on_itself(stmt.body) or self._repeats_a_sum(stmt)
+                ):
                     self._points.rounds.add(stmt)
             case Alloc() | Let():
                 self._visit(stmt.body)
@@ -106,3 +111,7 @@ class _Search:
         return any(
             a is not b and a.clashes(b) for n, a in enumerate(touched) for b in touched[n + 1 :]
         )
+
+    def _repeats_a_sum(self, loop: For) -> bool:
+        """Whether each round of a loop does a sum anew that all threads add to."""
+        return any(loop in placed.loops and not placed.depends_on(loop) for placed in self._sums)
