@@ -10,7 +10,7 @@ import tvmlab.codegen as codegen
 from tvmlab.ir import Program, verify
 from tvmlab.lower import LowerOptions
 from tvmlab.runtime import ForeignKernel, Kernel, ObjectCache, Signature
-from tvmlab.support import UserError
+from tvmlab.support import UserError, without_collections
 from tvmlab.target import Target
 
 from .executable import Executable, Translation
@@ -65,6 +65,10 @@ class Job:
 
     def built(self, store: ObjectCache | None, key: str | None) -> Executable:
         """The kernel, with machine code of equal LLVM IR from the store if there is one."""
+        with without_collections():
+            return self._built(store, key)
+
+    def _built(self, store: ObjectCache | None, key: str | None) -> Executable:
         made = self.translate()
         stages = dict(made.seconds)
 

@@ -100,12 +100,16 @@ def child_fields(node: Node) -> tuple[str, ...]:
 
 def children(node: Node) -> Iterator[Node]:
     """The direct children, in order of evaluation."""
-    for name in child_fields(node):
+    if type(node) is Binary:
+        return iter((node.a, node.b))
+    found: list[Node] = []
+    for name in _CHILD_FIELDS.get(type(node), ()):
         value = getattr(node, name)
         if isinstance(value, tuple):
-            yield from cast("tuple[Node, ...]", value)
+            found += cast("tuple[Node, ...]", value)
         elif value is not None:
-            yield value
+            found.append(value)
+    return iter(found)
 
 
 def walk(node: Node) -> Iterator[Node]:
@@ -168,12 +172,17 @@ def map_children(node: N, fn: Rewrite) -> N:
         a, b = fn(node.a), fn(node.b)
         same = a is node.a and b is node.b
         return node if same else cast(N, Binary(node.op, cast(Expr, a), cast(Expr, b)))
+    if type(node) is Load and node.mask is None and len(node.indices) == 1:
+        (index,) = node.indices
+        new = fn(index)
+        return node if new is index else cast(N, Load(node.buffer, (cast(Expr, new),)))
     changed: dict[str, Any] = {}
+    new: Any
     for name in child_fields(node):
         old = getattr(node, name)
         if isinstance(old, tuple):
             before = cast("tuple[Node, ...]", old)
-            new: Any = tuple([fn(child) for child in before])
+            new = tuple([fn(child) for child in before])
             if all(map(is_, before, new)):
                 continue
         elif old is None:

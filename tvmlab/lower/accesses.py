@@ -15,6 +15,7 @@ from tvmlab.arith import Bounds, Interval, bound_of
 from tvmlab.ir import (
     Alloc,
     Barrier,
+    Binary,
     Block,
     Buffer,
     Const,
@@ -136,14 +137,25 @@ def _note(node: Node, found: set[Buffer]) -> None:
     while stack:
         current = stack.pop()
         kind = type(current)
-        if kind is Var or kind is Const or id(current) in seen:
+        if kind is Var or kind is Const:
+            continue
+        if id(current) in seen:
             continue
         seen.add(id(current))
-        if isinstance(current, (Load, Stride)):
+        if type(current) is Binary:  # Written out: most nodes are such, or loads.
+            stack += (current.a, current.b)
+            continue
+        if isinstance(current, Load):
+            found.add(current.buffer)
+            stack += current.indices
+            if current.mask is not None:
+                stack.append(current.mask)
+            continue
+        if isinstance(current, Stride):
             found.add(current.buffer)
         elif isinstance(current, Operand):
             found.add(current.region.buffer)
-        stack.extend(children(current))
+        stack += children(current)
 
 
 def loop_intervals(loops: Sequence[For], env: Bounds) -> dict[Var, Interval]:

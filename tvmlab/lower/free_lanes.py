@@ -38,7 +38,7 @@ Key = tuple[str, ...] | None
 def free_lanes(program: Program) -> Program:
     """Take the mask off registers that are only used under one and the same."""
     registers = _registers(program.body)
-    if not registers:
+    if not registers or not _any_masked(program.body, registers):
         return program
     masks = _masks(program.body, registers)
     free = {buffer for buffer, found in masks.items() if len(found) == 1 and None not in found}
@@ -61,6 +61,14 @@ def _registers(body: Stmt) -> dict[Buffer, int]:
             size = const_int(node.buffer.shape[0]) if len(node.buffer.shape) == 1 else None
             found |= {} if size is None else {node.buffer: size}
     return found
+
+
+def _any_masked(body: Stmt, registers: dict[Buffer, int]) -> bool:
+    """Whether there is something to take off at all."""
+    return any(
+        isinstance(node, (Load, Store)) and node.mask is not None and node.buffer in registers
+        for node in walk(body)
+    )
 
 
 def _masks(body: Stmt, registers: dict[Buffer, int]) -> dict[Buffer, set[Key]]:

@@ -79,6 +79,8 @@ class _Place:
 
 def _shared(stmt: Stmt, rows: list[Attribute]) -> Stmt:
     stretch = Stretch.of(stmt)
+    if sum(_may_share(buffer) for buffer in stretch.allocs) < 2:
+        return stmt
     lives = lives_in(stretch.stmts, stretch.allocs)
     places = _places(stretch.allocs, lives)
     new: dict[Buffer, Buffer] = {}

@@ -15,6 +15,7 @@ from .errors import (
     UserError,
 )
 from .files import write_whole
+from .garbage import without_collections
 from .llvm import llvm_binding, llvm_version
 from .names import Namer, identifier
 from .node import Readable, describe_by, node, set_derived
@@ -66,5 +67,6 @@ __all__ = [
     "shown",
     "user_span",
     "version",
+    "without_collections",
     "write_whole",
 ]

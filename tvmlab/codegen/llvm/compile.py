@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 from tvmlab.support import InternalError, llvm_binding, llvm_version
@@ -109,19 +109,32 @@ def _run_passes(module: Any, machine: Any, opt_level: int, *, whole: bool) -> No
         return
     passes = builder.getFunctionPassManager()
     for function in module.functions:
-        if not function.is_declaration:
+        if not function.is_declaration and not _is_plain(function):
             passes.run(function, builder)
 
 
+def _is_plain(function: Any) -> bool:
+    """Whether a function is to be left as it is."""
+    return any(b"optnone" in group for group in function.attributes)
+
+
 def _machine(target: Target, opt_level: int) -> Any:
-    llvm = llvm_binding()
-    return llvm.Target.from_triple(target.triple).create_target_machine(
-        cpu=target.cpu,
-        features=target.features,
+    return _known_machine(target.triple, target.arch, target.cpu, target.features, opt_level)
+
+
+@lru_cache(maxsize=8)
+def _known_machine(triple: str, arch: str, cpu: str, features: str, opt_level: int) -> Any:
+    """LLVM's machine: its tables of registers and instructions take a millisecond to make.
+
+    One serves all threads, because LLVM's binding lets them in one at a time.
+    """
+    return llvm_binding().Target.from_triple(triple).create_target_machine(
+        cpu=cpu,
+        features=features,
         opt=opt_level,
         reloc="pic",
-        codemodel="small" if target.arch not in ("x86_64", "aarch64") else "default",
-        abiname="lp64d" if target.arch == "riscv64" else "",
+        codemodel="small" if arch not in ("x86_64", "aarch64") else "default",
+        abiname="lp64d" if arch == "riscv64" else "",
     )
 
 

@@ -162,10 +162,14 @@ def _scalar_slot(dtype: DType) -> str:
 
 
 def _attributes(target: Target) -> str:
-    """Attribute groups: #0 for code that stays a function of its own, #1 entries, #2 maths."""
+    """Attribute groups: #0 for code that stays a function of its own, #1 entries, #2 maths.
+
+    Entries are a few loads and a call: there is nothing to optimise in them, only time to save.
+    """
     width = f' "prefer-vector-width"="{target.vector_bits}"' if target.vector_bits else ""
     return (
-        f"attributes #0 = {{ noinline nounwind{width} }}\nattributes #1 = {{ nounwind{width} }}\n"
+        f"attributes #0 = {{ noinline nounwind{width} }}\n"
+        f"attributes #1 = {{ noinline optnone nounwind{width} }}\n"
     )
 
 

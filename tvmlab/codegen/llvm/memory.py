@@ -20,7 +20,7 @@ from tvmlab.ir import (
     const_int,
     is_const,
 )
-from tvmlab.support import BOOL, DType, InternalError
+from tvmlab.support import BOOL, INDEX, DType, InternalError
 
 from .context import Context, LaneMask, any_lane, emits, guarded, runs, splat
 from .streaming import store_past_caches
@@ -112,8 +112,16 @@ def element_pointer(ctx: Context, buffer: Buffer, index: Expr) -> str:
     if is_const(index, 0):
         return base
     kind = llvm_type(index.dtype)
-    value = ctx.expr(index)
     element = memory_type(buffer.dtype)
+    if type(index) is Binary and index.op == "add" and index.dtype == INDEX:
+        distance = const_int(index.b)
+        if distance is not None:
+            # Neighbours share the address that they are a known distance from. It may itself be
+            # outside of the buffer, so LLVM is not told that it is not.
+            near = f"getelementptr {element}, ptr {base}, i64 {ctx.expr(index.a)}"
+            size = distance * buffer.dtype.itemsize
+            return ctx.fn.value(f"getelementptr i8, ptr {ctx.fn.value(near, 'p')}, i64 {size}", "p")
+    value = ctx.expr(index)
     if index.dtype.kind == "uint" and index.dtype.bits < 64:
         value = ctx.fn.value(f"zext {kind} {value} to i64")
         kind = "i64"
