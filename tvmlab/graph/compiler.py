@@ -10,9 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from tvmlab.runtime import ObjectCache, ObjectLibrary, Plan, PlanStep, TensorSpec
+from tvmlab.runtime import ObjectCache, ObjectLibrary, Plan, PlanStep, TensorSpec, gathered
 from tvmlab.target import Target
 
 from .builder import bind
@@ -157,7 +155,7 @@ def build_with_report(
     notes = {"groups": {g.kernel: g.text for g in groups}, "ends": ends}
     plan = replace(_plan(graph, groups, kernels, memory, machine, views), notes=notes)
     library = ObjectLibrary({symbol: kernel.data for symbol, kernel in kernels.items()})
-    needed = {s.name: np.ascontiguousarray(graph.params[s.name]) for s in plan.params}
+    needed = gathered({s.name: graph.params[s.name] for s in plan.params})
     found = frozenset(r.symbol for r in requests if r.trace)
     report = BuildReport(graph, tuple(groups), memory, tuple(records), found,
                          tuple(views))  # fmt: skip

@@ -3,7 +3,7 @@
 Knows nothing of the compiler: a saved module runs with this package alone.
 """
 
-from .array import empty
+from .array import empty, gathered
 from .cache import ObjectCache, default_cache_dir
 from .engine import LoadedCode, load_ir, load_object
 from .foreign import ForeignKernel
@@ -46,6 +46,7 @@ __all__ = [
     "evaluate_dim",
     "find_function",
     "find_symbol",
+    "gathered",
     "get_num_threads",
     "load",
     "load_ir",

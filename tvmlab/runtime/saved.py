@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 
 from tvmlab.support import ParseError, RuntimeFailure, fields_of
 
+from .array import gathered
 from .graph_module import GraphModule, create
 from .library import SharedLibrary
 from .plan import Plan
@@ -110,7 +111,7 @@ def _load_folder(folder: Path) -> GraphModule:
     library = SharedLibrary(folder / KERNELS)
     offer_pool(library.find)
     module = create(plan, library)
-    module.bind_params(params)
+    module.bind_params(gathered(params))
     return module
 
 
