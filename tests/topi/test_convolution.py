@@ -266,6 +266,26 @@ def test_what_does_not_fit() -> None:
         topi.layout_transform(a, "NCHW", "NCW")
 
 
+@pytest.mark.parametrize(("side", "channels", "asks"), [
+    (7, 512, True), (14, 512, True), (56, 512, False), (7, 64, False), (7, 4096, False),
+])  # fmt: skip
+def test_filters_from_memory_are_asked_for(side: int, channels: int, asks: bool) -> None:
+    """If few pixels meet them, there are many, and those of a panel stay in the second cache."""
+    target = Target.host()
+    image = te.placeholder((1, channels // 16, side, side, 16), name="A")
+    filters = te.placeholder((channels // 16, channels // 16, 1, 1, 16, 16), name="W")
+    kernel = "OIHW16i16o"
+    made = topi.conv2d(image, filters, layout="NCHW16c", kernel_layout=kernel)
+    assert ("prefetch" in str(topi.schedule_conv(made, target).program)) == asks
+
+
+def test_filters_of_few_tiles_are_asked_for() -> None:
+    image = te.placeholder((1, 16, 14, 14, 16), name="A")
+    filters = te.placeholder((6, 6, 16, 256, 16), name="U")
+    made = topi.conv2d_winograd(image, filters)
+    assert "prefetch" in str(topi.schedule_conv(made, Target.host()).program)
+
+
 def test_nothing_to_schedule() -> None:
     a = te.placeholder((4, 4), name="A")
     with pytest.raises(ScheduleError, match="there is no convolution or pooling to schedule"):

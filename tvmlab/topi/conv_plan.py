@@ -26,6 +26,9 @@ _MOST_IDLE = 1.2
 _VECTORS_OF_PIXELS = 4
 """Vectors of pixels that a filter is multiplied with: it is spread over lanes once for all."""
 
+_MOST_TILES_ASKING = 16
+"""Each tile asks again; with more of them the processor has what it needs from the first one."""
+
 _LEAST_PIXELS = 4
 """With fewer pixels, sums of more channels are needed, or each waits for the one before."""
 
@@ -171,6 +174,43 @@ def _tile_of_group(anchor: Anchor, extent: int, most: int) -> int:
 def _channels(anchor: Anchor) -> int:
     """All channels of the output."""
     return anchor.extent("C") * anchor.layout.block("C")
+
+
+def waits_for_filters(anchor: Anchor, plan: ConvPlan, machine: Target) -> bool:
+    """Whether filters of the next channels had better be asked for while these are computed.
+
+    They come from behind the second cache, and few pixels meet each of them. So many as a part of
+    that cache holds arrive before they are needed.
+    """
+    letters, shape = anchor.layout.letters, anchor.window.shape
+    if (
+        letters[-1] not in "cC"
+        or anchor.kind != "full"
+        or _group_channels(anchor) < _channels(anchor)
+    ):
+        return False
+    sizes = {x: const_int(s) or 0 for x, s in zip(letters, shape, strict=True)}
+    pixels = prod(size for x, size in sizes.items() if x not in "cC")
+    tiles = pixels / (plan.pixels * plan.tall)
+    wide = plan.lanes * plan.channels
+    panel = anchor.taps * wide * anchor.window.dtype.itemsize
+    filters = panel * _channels(anchor) / wide
+    return worth_asking(panel, filters, tiles, machine)
+
+
+def worth_asking(panel: int, weights: float, tiles: float, machine: Target) -> bool:
+    """Whether it pays to ask for a panel of weights while the one before is multiplied.
+
+    Parameters
+    ----------
+    panel, weights
+        Bytes of a panel, and of all.
+    tiles
+        How many register tiles each panel meets.
+    """
+    second = next((c.size for c in machine.caches if c.level == 2), 512 << 10)
+    several = weights > panel and weights >= second / 4
+    return several and panel <= second / 8 and 0 < tiles <= _MOST_TILES_ASKING
 
 
 def even_tile(extent: int, most: int, *, exact: bool = False) -> int:

@@ -20,7 +20,7 @@ from tvmlab.te import Tensor
 
 from .conv_anchor import Anchor, find_anchor
 from .conv_panels import schedule_panels
-from .conv_plan import ConvPlan, plan_conv, wants_panels
+from .conv_plan import ConvPlan, plan_conv, waits_for_filters, wants_panels
 from .steps import write_out
 from .tag import is_broadcast, is_injective
 from .winograd_schedule import schedule_winograd
@@ -66,17 +66,23 @@ def schedule_conv(
     if wants_panels(anchor, machine):
         schedule_panels(sch, anchor, machine)
         return sch
-    tile = _tile(sch, anchor, plan_conv(anchor, machine))
+    plan = plan_conv(anchor, machine)
+    tile = _tile(sch, anchor, plan)
     _pad(sch, anchor, tile)
     sch.parallel(tile.thread)
+    if waits_for_filters(anchor, plan, machine):
+        sch.prefetch(anchor.op.input_tensors[1], tile.panels, 1, spread=True)
     return sch
 
 
 @dataclass(frozen=True, slots=True)
 class _Tile:
-    """The loop that threads share, and what that means for the margin of the image."""
+    """The loops that threads share and that goes through panels of filters, and what the first of
+    these means for the margin of the image.
+    """
 
     thread: LoopRef
+    panels: LoopRef
     has_part_of_image: bool
     asks_for_margin: bool
 
@@ -120,7 +126,8 @@ def _tile(sch: Schedule, anchor: Anchor, plan: ConvPlan) -> _Tile:
     is_dense = letters[-1] in "cC" or anchor.op.attrs["step"] == 1
     single = anchor.kind != "full"
     thread = sch.fuse(*(outer if single else outer[:2]))
-    return _Tile(thread, plan.rows_first or single, is_dense and len(taps) == len(sums))
+    panels = at["C"] if plan.rows_first else thread
+    return _Tile(thread, panels, plan.rows_first or single, is_dense and len(taps) == len(sums))
 
 
 def _split_rows(

@@ -11,12 +11,12 @@ from math import prod
 from typing import cast
 
 from tvmlab.ir import const_int
-from tvmlab.schedule import Schedule
+from tvmlab.schedule import LoopRef, Schedule
 from tvmlab.target import Target
 from tvmlab.te import ComputeOp, Tensor
 
 from .conv_anchor import Anchor
-from .conv_plan import even_tile
+from .conv_plan import even_tile, worth_asking
 from .steps import write_out
 
 _MOST_TILES = 14
@@ -75,7 +75,21 @@ def _multiply(sch: Schedule, sums: Tensor, machine: Target) -> None:
     init = sch.decompose_reduction(sums, rc)
     for loops in ([taken, inner, lane], written, sch.loops(init)[len(elements) + 2 :]):
         write_out(sch, loops)
+    _ask_ahead(sch, sums, outer, (tile, blocks), machine)
     sch.parallel(sch.fuse(*elements))
+
+
+def _ask_ahead(
+    sch: Schedule, sums: Tensor, outer: LoopRef, tile: tuple[int, int], machine: Target
+) -> None:
+    """Filters for the next channels come from memory while these are multiplied."""
+    assert isinstance(sums.op, ComputeOp)
+    depth = prod(const_int(axis.extent) or 1 for axis in sums.op.reduce_axis)
+    channels, count, lanes = (const_int(s) or 1 for s in sums.shape[-3:])
+    elements = prod(const_int(s) or 1 for s in sums.shape[:-3])
+    block = depth * lanes * sums.dtype.itemsize
+    if worth_asking(block * tile[1], block * channels * elements, count / tile[0], machine):
+        sch.prefetch(sums.op.input_tensors[1], outer, 1, spread=True)
 
 
 def _register_tile(sums: Tensor, machine: Target) -> tuple[int, int]:
