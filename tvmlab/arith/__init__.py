@@ -20,7 +20,7 @@ from .iter_map import IterMap, detect_iter_map
 from .laws import Law, law_of
 from .linear import LinearForm, form_to_expr
 from .modular import Modular
-from .relax import SymbolicRange, relax
+from .relax import Relaxation, SymbolicRange, relax
 from .simplify import prove, simplify
 from .simplify_stmt import simplify_stmt
 from .turning_points import negative_when_true, turning_points, without
@@ -38,6 +38,7 @@ __all__ = [
     "Law",
     "LinearForm",
     "Modular",
+    "Relaxation",
     "SymbolicRange",
     "agreeing_pairs",
     "bound_of",

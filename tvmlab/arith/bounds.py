@@ -50,10 +50,15 @@ class Bounds(Environment):
 
     def bind(self, var: Var, interval: Interval) -> Bounds:
         """The same, with a variable running over an interval (which replaces what it had)."""
+        return self.bind_all({var: interval})
+
+    def bind_all(self, intervals: Mapping[Var, Interval]) -> Bounds:
+        """The same, with several variables running over intervals."""
         result = Bounds(self)
-        if var.dtype != INDEX:
-            interval = interval.intersect(Interval.of_dtype(var.dtype)) or interval
-        result.intervals[var] = interval
+        for var, interval in intervals.items():
+            if var.dtype != INDEX:
+                interval = interval.intersect(Interval.of_dtype(var.dtype)) or interval
+            result.intervals[var] = interval
         return result
 
     def bind_loop(self, var: Var, extent: Extent, *, keep: bool = False) -> Bounds:

@@ -262,6 +262,52 @@ def form_to_expr(
     return result
 
 
+def is_written(e: Expr, form: LinearForm, dtype: DType, shown: Mapping[Expr, Expr]) -> bool:
+    """Whether an expression is just what `form_to_expr` makes of a form; True only if it is.
+
+    Atoms are compared by identity: a simple expression is told from one that may have changed.
+    """
+    names = shown
+    ordered = [(a, k) for a, k in form.terms.items() if k > 0]
+    if not ordered:
+        return type(e) is Const and not form.terms and _is_number(e, form.const, dtype)
+    current = e
+    if form.const:
+        op = "add" if form.const > 0 else "sub"
+        if type(current) is not Binary or current.op != op:
+            return False
+        if not _is_number(current.b, abs(form.const), dtype):
+            return False
+        current = current.a
+    if len(ordered) < len(form.terms):
+        for atom, k in reversed([(a, -k) for a, k in form.terms.items() if k < 0]):
+            if type(current) is not Binary or current.op != "sub":
+                return False
+            if not _is_term(current.b, names.get(atom, atom), k, dtype):
+                return False
+            current = current.a
+    for atom, k in reversed(ordered[1:]):
+        if type(current) is not Binary or current.op != "add":
+            return False
+        if not _is_term(current.b, names.get(atom, atom), k, dtype):
+            return False
+        current = current.a
+    atom, k = ordered[0]
+    return _is_term(current, names.get(atom, atom), k, dtype)
+
+
+def _is_term(e: Expr, atom: Expr, factor: int, dtype: DType) -> bool:
+    if factor == 1:
+        return e is atom
+    if type(e) is not Binary or e.op != "mul" or e.a is not atom:
+        return False
+    return _is_number(e.b, factor, dtype)
+
+
+def _is_number(e: Expr, value: int, dtype: DType) -> bool:
+    return type(e) is Const and e.value == wrap_int(value, dtype) and e.dtype == dtype
+
+
 def _term(atom: Expr, factor: int, dtype: DType) -> Expr:
     if factor == 1:
         return atom

@@ -55,24 +55,34 @@ def relax(
     env
         What is known about the others, and conditions that hold.
     """
-    outer = env or Bounds()
-    running = outer
-    for var, interval in inner.items():
-        running = running.bind(var, interval)
-    search = _Search(outer, running, frozenset(inner), exprs[0].dtype)
-    total: _Span | None = None
-    for expr in exprs:
-        span = search.expression(expr) if is_scalar_int(expr) else None
-        if span is None:
-            return SymbolicRange(const(0, exprs[0].dtype.scalar), None)
-        total = span if total is None else search.join(total, span)
-        if total is None:
-            return SymbolicRange(const(0, exprs[0].dtype), None)
-    assert total is not None
-    low = simplify(form_to_expr(total.low, exprs[0].dtype, outer.shown), outer)
-    if any(_may_divide_by_zero(n, outer) for n in walk(low)):
-        return SymbolicRange(const(0, exprs[0].dtype), None)
-    return SymbolicRange(low, total.width + 1)
+    return Relaxation(inner, env).box(exprs)
+
+
+class Relaxation:
+    """`relax` of several groups of expressions while the same variables run."""
+
+    def __init__(self, inner: Mapping[Var, Interval], env: Bounds | None = None) -> None:
+        self._outer = env or Bounds()
+        self._running = self._outer.bind_all(inner)
+        self._inner = frozenset(inner)
+
+    def box(self, exprs: Sequence[Expr]) -> SymbolicRange:
+        """The box of all values of the expressions."""
+        dtype, outer = exprs[0].dtype, self._outer
+        search = _Search(outer, self._running, self._inner, dtype)
+        total: _Span | None = None
+        for expr in exprs:
+            span = search.expression(expr) if is_scalar_int(expr) else None
+            if span is None:
+                return SymbolicRange(const(0, dtype.scalar), None)
+            total = span if total is None else search.join(total, span)
+            if total is None:
+                return SymbolicRange(const(0, dtype), None)
+        assert total is not None
+        low = simplify(form_to_expr(total.low, dtype, outer.shown), outer)
+        if any(_may_divide_by_zero(n, outer) for n in walk(low)):
+            return SymbolicRange(const(0, dtype), None)
+        return SymbolicRange(low, total.width + 1)
 
 
 class _Search:

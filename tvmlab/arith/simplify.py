@@ -37,7 +37,7 @@ from .bounds import Bounds
 from .compare import decide_forms, reduce_comparison
 from .divmod import merge_digits, quotient, remainder
 from .interval import Interval
-from .linear import LinearForm, constant_form, form_to_expr, is_scalar_int
+from .linear import LinearForm, constant_form, form_to_expr, is_scalar_int, is_written
 from .pattern import RuleTable
 from .ranges import atom_range, decide, is_exact, range_of
 from .rules_bool import BOOL_TABLE
@@ -104,8 +104,11 @@ def _simplify(e: Expr, env: Bounds) -> Expr:
     known = env.simplified.get(e)
     if known is None:
         if is_scalar_int(e):
-            written = form_to_expr(_form(e, env), e.dtype, env.shown)
-            known = e if same_tree(e, written) else written
+            form = _form(e, env)
+            known = e
+            if not is_written(e, form, e.dtype, env.shown):
+                written = form_to_expr(form, e.dtype, env.shown)
+                known = e if same_tree(e, written) else written
         else:
             known = _rules(e, env)
         env.simplified[e] = known

@@ -205,6 +205,8 @@ class Const(Expr):
     dtype: DType
 
     def __post_init__(self) -> None:
+        if type(self.value) is int and self.dtype is INDEX:
+            return  # As nearly all are.
         if self.dtype.lanes != 1:
             raise TypeMismatch("a Const is scalar; use Broadcast for a vector of equal lanes")
         cast = bool if self.dtype.is_bool else float if self.dtype.is_float else int

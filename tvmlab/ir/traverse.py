@@ -198,7 +198,13 @@ def map_children(node: N, fn: Rewrite) -> N:
 def _rebuild(node: N, changed: dict[str, Any]) -> N:
     if isinstance(node, Seq):
         return cast(N, seq(changed["stmts"]))
-    # As dataclasses.replace, which asks for the fields anew each time.
+    return remade(node, **changed)
+
+
+def remade(node: N, **changed: Any) -> N:
+    """The node with some fields changed: `dataclasses.replace`, which asks what fields there are
+    anew each time.
+    """
     names = _init_names(type(node))
     return type(node)(*[changed[n] if n in changed else getattr(node, n) for n in names])
 
@@ -340,7 +346,30 @@ def free_vars(node: Node) -> list[Var]:
 
 def uses_var(node: Node, variables: set[Var] | frozenset[Var]) -> bool:
     """Whether any of the variables occurs."""
-    return any(isinstance(n, Var) and n in variables for n in walk(node))
+    # As `walk`, without a generator: asked of every index in every pass.
+    if type(node) is Var:
+        return node in variables
+    stack: list[Node] = [node]
+    seen: set[int] = set()
+    fields_of = _FIELDS_FROM_LAST.get
+    while stack:
+        current = stack.pop()
+        kind = type(current)
+        if kind is Var:
+            if current in variables:
+                return True
+        elif kind is not Const:
+            if kind in _COMPOUND:
+                if id(current) in seen:
+                    continue
+                seen.add(id(current))
+            for name in fields_of(kind, ()):
+                value = getattr(current, name)
+                if isinstance(value, tuple):
+                    stack.extend(cast("tuple[Node, ...]", value))
+                elif value is not None:
+                    stack.append(value)
+    return False
 
 
 def loads_of(node: Node) -> list[Load]:

@@ -6,6 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
+from operator import itemgetter
 from typing import Any
 
 from tvmlab.ir import (
@@ -64,6 +66,19 @@ class Action:
     params: tuple[ParamSpec, ...]
     choices: dict[str, tuple[Choice, ...]]
     verdict: Verdict
+
+
+def _verdict(program: Program, name: str, args: dict[str, Any]) -> Verdict:
+    """The verdict of a step; menus of neighbouring loops and blocks have some in common."""
+    if name == "tensorize" or PRIMITIVES[name].steps is not None:
+        # What these do is declared by the user, who may declare it anew.
+        return attempt(program, name, args).verdict
+    return _known_verdict(program, name, tuple(sorted(args.items(), key=itemgetter(0))))
+
+
+@lru_cache(maxsize=1024)
+def _known_verdict(program: Program, name: str, args: tuple[tuple[str, Any], ...]) -> Verdict:
+    return attempt(program, name, dict(args)).verdict
 
 
 def loop_actions(program: Program, loop: Var) -> list[Action]:
@@ -162,7 +177,7 @@ def _tensorize(program: Program, target: Var | BlockSymbol) -> Action:
     choices = tuple(Choice(n, n, q.verdict) for n, q in zip(names, quick, strict=True))
     best = next((c for c in choices if c.verdict), None)
     args = {**given, "intrin": names[0] if best is None else best.value}
-    verdict = attempt(program, "tensorize", args).verdict if best is None else best.verdict
+    verdict = _verdict(program, "tensorize", args) if best is None else best.verdict
     spec = PRIMITIVES["tensorize"]
     return Action("tensorize", spec.title, spec.key, args, spec.params[1:], {"intrin": choices},
                   verdict)  # fmt: skip
@@ -173,7 +188,7 @@ def _simple(
 ) -> Action:
     spec = PRIMITIVES[name]
     params = tuple(p for p in spec.params if p.name in ask)
-    verdict = attempt(program, name, args).verdict
+    verdict = _verdict(program, name, args)
     # A closed choice, such as a memory scope, does not decide whether the step is legal.
     choices = {p.name: tuple(Choice(c, c, verdict) for c in p.choices) for p in params}
     return Action(name, spec.title, spec.key, args, params, choices, verdict)
@@ -185,14 +200,14 @@ def _asking(
     """An action whose form asks for numbers, with proposed ones filled in."""
     spec = PRIMITIVES[name]
     params = tuple(p for p in spec.params if p.name in ask)
-    verdict = attempt(program, name, args).verdict
+    verdict = _verdict(program, name, args)
     return Action(name, title or spec.title, spec.key, args, params, {}, verdict)
 
 
 def _choice(program: Program, name: str, args: dict[str, Any], param: str) -> Choice:
     value = args[param]
     label = value if isinstance(value, str) else getattr(value, "name", str(value))
-    return Choice(label, value, attempt(program, name, args).verdict)
+    return Choice(label, value, _verdict(program, name, args))
 
 
 def _with_choice(
@@ -212,7 +227,7 @@ def _with_factors(program: Program, loop: For) -> Action:
     spec = PRIMITIVES["split"]
     factor = preferred_factor(const_int(loop.extent))
     args = {"loop": loop.var, "factors": (None, factor)}
-    verdict = attempt(program, "split", args).verdict
+    verdict = _verdict(program, "split", args)
     return Action("split", spec.title, spec.key, args, spec.params[1:], {}, verdict)
 
 
@@ -251,13 +266,13 @@ def _moves(program: Program, index: ProgramIndex, loop: For) -> Iterator[Action]
     outer = index.parent[loop]
     if isinstance(outer, For):
         args = {"loops": (loop.var, outer.var)}
-        verdict = attempt(program, "reorder", args).verdict
+        verdict = _verdict(program, "reorder", args)
         yield Action(
             "reorder", f"move out of {outer.var.name}", "Shift+ArrowUp", args, (), {}, verdict
         )
     if isinstance(loop.body, For):
         args = {"loops": (loop.body.var, loop.var)}
-        verdict = attempt(program, "reorder", args).verdict
+        verdict = _verdict(program, "reorder", args)
         title = f"move into {loop.body.var.name}"
         yield Action("reorder", title, "Shift+ArrowDown", args, (), {}, verdict)
 
@@ -266,5 +281,5 @@ def _fuse(program: Program, loop: For) -> Action | None:
     if not isinstance(loop.body, For):
         return None
     args = {"loops": (loop.var, loop.body.var)}
-    verdict = attempt(program, "fuse", args).verdict
+    verdict = _verdict(program, "fuse", args)
     return Action("fuse", f"fuse with {loop.body.var.name}", "f", args, (), {}, verdict)

@@ -108,6 +108,7 @@ class _Collector:
         self.inner_buffers: set[Buffer] = set()
         self.outer = frozenset(var for var, _ in loops)
         self.sum: Hashable = None
+        self.stores = [s for s in walk(block.body) if isinstance(s, Store)]
 
     def collect(self) -> list[BlockAccess]:
         whole = _Place(self.loops, tuple(conjuncts(self.block.predicate)), {})
@@ -184,8 +185,7 @@ class _Collector:
 
     def _is_own(self, load: Load) -> bool:
         return any(
-            isinstance(s, Store) and s.buffer is load.buffer and same_place(s.indices, load.indices)
-            for s in walk(self.block.body)
+            s.buffer is load.buffer and same_place(s.indices, load.indices) for s in self.stores
         )
 
     def _invoke(self, s: Invoke, place: _Place) -> None:

@@ -16,7 +16,7 @@ from .assumptions import INDEPENDENT, is_assumed
 from .dataflow import flows_within, is_dataflow, moves_apart
 from .dependence import Conflict, find_conflict, side_by_side
 from .fixes import side_by_side_fixes
-from .index import ProgramIndex, index_of
+from .index import ProgramIndex, index_of, nest_of
 from .kinds import final_stores, joins_lanes
 from .legality import binding_vars, order_note, verb
 from .repeats import injective_inside
@@ -69,9 +69,9 @@ def require_loops_still_independent(program: Program, primitive: str) -> None:
     Such a loop may have been allowed because each of its iterations had a buffer to itself; a block
     that then reads the buffer outside the loop would take that away.
     """
-    index = index_of(program)
-    for loop in index.loops.values():
+    for loop in nest_of(program).loops:
         if loop.kind in ("parallel", "vectorized"):
+            index = index_of(program)
             kind = "parallel" if loop.kind == "parallel" else "vectorize"
             private = kind == "parallel"
             try:

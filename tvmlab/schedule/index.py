@@ -6,6 +6,7 @@ Built once per program (programs are immutable) and kept as long as the program 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 from tvmlab.arith import Bounds
@@ -39,6 +40,8 @@ class ProgramIndex:
         self.writers: dict[Buffer, list[Block]] = {}
         self.readers: dict[Buffer, list[Block]] = {}
         self.position: dict[Stmt, int] = {}
+        self._bounds: dict[Stmt, Bounds] = {}
+        self._around: dict[Stmt, tuple[For, ...]] = {}
         self.covered: dict[tuple[Block, Block, Buffer], bool] = {}
         self._scan(program.body, None)
 
@@ -63,13 +66,14 @@ class ProgramIndex:
 
     def loops_around(self, stmt: Stmt) -> list[For]:
         """The loops that enclose a statement, outermost first."""
-        found: list[For] = []
-        current = self.parent[stmt]
-        while current is not None:
-            if isinstance(current, For):
-                found.append(current)
-            current = self.parent[current]
-        return found[::-1]
+        known = self._around.get(stmt)
+        if known is None:
+            parent = self.parent[stmt]
+            known = () if parent is None else tuple(self.loops_around(parent))
+            if isinstance(parent, For):
+                known = (*known, parent)
+            self._around[stmt] = known
+        return list(known)
 
     def parent_loop(self, stmt: Stmt) -> For | None:
         """The innermost loop that encloses a statement."""
@@ -78,9 +82,12 @@ class ProgramIndex:
 
     def bounds_around(self, stmt: Stmt) -> Bounds:
         """The ranges of the loop variables around a statement, and what is assumed of sizes."""
-        bounds = Bounds.of({loop.var: loop.extent for loop in self.loops_around(stmt)})
-        for fact in size_facts(self.program):
-            bounds = bounds.assume(fact)
+        bounds = self._bounds.get(stmt)
+        if bounds is None:
+            bounds = Bounds.of({loop.var: loop.extent for loop in self.loops_around(stmt)})
+            for fact in size_facts(self.program):
+                bounds = bounds.assume(fact)
+            self._bounds[stmt] = bounds
         return bounds
 
     def is_under(self, stmt: Stmt, ancestor: Stmt) -> bool:
@@ -160,6 +167,36 @@ def blocks_in(stmt: Stmt) -> Iterator[Block]:
             stack.append(current.body)
         elif isinstance(current, Seq):
             stack.extend(reversed(current.stmts))
+
+
+class Nest(NamedTuple):
+    """The loops and the blocks of a program, each in order; bodies of blocks are not searched."""
+
+    loops: tuple[For, ...]
+    blocks: tuple[Block, ...]
+
+
+def nest_of(program: Program) -> Nest:
+    """The loops and blocks of a program: less work than its index, if that is all that is asked."""
+    known = _NESTS.get(program)
+    if known is None:
+        loops: list[For] = []
+        blocks: list[Block] = []
+        stack = [program.body]
+        while stack:
+            current = stack.pop()
+            if isinstance(current, For):
+                loops.append(current)
+                stack.append(current.body)
+            elif isinstance(current, Block):
+                blocks.append(current)
+            elif isinstance(current, Seq):
+                stack.extend(reversed(current.stmts))
+        known = _NESTS[program] = Nest(tuple(loops), tuple(blocks))
+    return known
+
+
+_NESTS: WeakKeyDictionary[Program, Nest] = WeakKeyDictionary()
 
 
 def buffers_read(block: Block) -> list[Buffer]:

@@ -17,7 +17,7 @@ from tvmlab.ir import Attribute, Buffer, For, Program, Stmt, child_stmts, touche
 
 from .coverage import require_covered_reads
 from .independence import is_private
-from .index import ProgramIndex, blocks_in, index_of
+from .index import ProgramIndex, blocks_in, index_of, nest_of
 from .notes import PIPELINE, note_of
 from .verdict import RefusedError, refuse
 
@@ -80,11 +80,9 @@ def require_lawful(index: ProgramIndex, loop: For, members: Sequence[Member], st
 
 def require_pipelines_lawful(program: Program, primitive: str) -> None:
     """Refuse a step after which a pipelined loop no longer fits its plan."""
-    index = index_of(program)
-    for loop in index.loops.values():
-        plan = plan_of(loop)
-        if plan is None:
-            continue
+    planned = [(lp, plan) for lp in nest_of(program).loops if (plan := plan_of(lp)) is not None]
+    for loop, plan in planned:
+        index = index_of(program)
         try:
             if loop.kind != "serial":
                 raise refuse("software_pipeline.kind", f"it would be {loop.kind}, not serial")

@@ -7,10 +7,10 @@ with block("C", vi=spatial(4, io)):
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from tvmlab.arith import Bounds, bound_of, relax
+from tvmlab.arith import Bounds, Relaxation, bound_of
 from tvmlab.ir import (
     Alloc,
     Block,
@@ -33,6 +33,7 @@ from tvmlab.ir import (
     is_const,
     structural_equal,
     substitute,
+    walk,
 )
 
 
@@ -66,8 +67,9 @@ def block_with_regions(block: Block) -> Block:
     """The block with the regions that its body and init touch."""
     env = Bounds.of({it.var: it.extent for it in block.iters})
     found = touches(block.body) if block.init is None else touches(block.init) + touches(block.body)
-    reads = [_region(t, env) for t in found if t.reads]
-    writes = [_region(t, env) for t in found if t.writes]
+    boxes = _Boxes(env)
+    reads = [boxes.region(t) for t in found if t.reads]
+    writes = [boxes.region(t) for t in found if t.writes]
     return replace(block, reads=_distinct(reads), writes=_distinct(writes))
 
 
@@ -99,6 +101,10 @@ class _Place:
                 yield from replace(self, local=self.local | {node.buffer}).touches(node.body)
             case Operand():
                 yield from self._operand(node)
+            case Expr():
+                for part in walk(node):
+                    if isinstance(part, Load):
+                        yield from self._access(part)
             case _:
                 yield from self._access(node)
                 for child in children(node):
@@ -150,17 +156,40 @@ def _span(index: Expr, size: Expr) -> tuple[Expr, Expr]:
     return const(0), size
 
 
-def _region(touch: Touch, env: Bounds) -> Region:
-    running = Bounds.of(dict(touch.loops))
-    inner = {v: bound_of(v, running) for v in touch.loops}
-    known = env
-    for condition in touch.conditions:
-        known = known.assume(condition)
+class _Boxes:
+    """The regions of touches in one block: many are in the same loops, some are the same."""
+
+    def __init__(self, env: Bounds) -> None:
+        self._env = env
+        self._places: dict[Hashable, Relaxation] = {}
+        self._known: dict[Hashable, Region] = {}
+
+    def region(self, touch: Touch) -> Region:
+        place = (id(touch.loops), touch.conditions)
+        sizes = [e if (n := const_int(e)) is None else n for e in touch.extents]
+        key = (touch.buffer, touch.mins, *sizes, *place)
+        found = self._known.get(key)
+        if found is None:
+            inside = self._places.get(place)
+            if inside is None:
+                inside = self._places[place] = self._relaxation(touch)
+            found = self._known[key] = _region(touch, inside)
+        return found
+
+    def _relaxation(self, touch: Touch) -> Relaxation:
+        running = Bounds.of(dict(touch.loops))
+        known = self._env
+        for condition in touch.conditions:
+            known = known.assume(condition)
+        return Relaxation({v: bound_of(v, running) for v in touch.loops}, known)
+
+
+def _region(touch: Touch, inside: Relaxation) -> Region:
     mins: list[Expr] = []
     extents: list[Expr] = []
     for low, extent, size in zip(touch.mins, touch.extents, touch.buffer.shape, strict=True):
         ends = [low] if is_const(extent, 1) else [low, low + (extent - 1)]
-        box = relax(ends, inner, known)
+        box = inside.box(ends)
         mins.append(const(0) if box.extent is None else box.min)
         extents.append(size if box.extent is None else const(box.extent))
     return Region(touch.buffer, tuple(mins), tuple(extents))

@@ -22,14 +22,17 @@ from tvmlab.ir import (
     child_stmts,
     conjunction,
     conjuncts,
+    const_int,
     is_noop,
     logic,
     make_block,
     maximum,
+    remade,
     replace_buffers,
     seq,
     substitute,
     transform,
+    uses_var,
     walk,
 )
 
@@ -46,7 +49,7 @@ def replace_stmts(program: Program, new: Mapping[Stmt, Stmt]) -> Program:
             body = visit(stmt.body)
             if body is stmt.body:
                 return stmt
-            return body if is_noop(body) else replace(stmt, body=body)
+            return body if is_noop(body) else remade(stmt, body=body)
         if isinstance(stmt, Seq):
             children = [visit(s) for s in stmt.stmts]
             if all(a is b for a, b in zip(children, stmt.stmts, strict=True)):
@@ -91,6 +94,13 @@ def rebind(body: Stmt, values: Mapping[Var, Expr], env: Bounds, guard: Expr | No
     `env` holds the ranges of the loops around `body`, the new ones included. `guard` is a condition
     that the blocks' iterations must meet from now on.
     """
+    # Variables of which more is known than when bindings were simplified last, or may be.
+    changed = {v for v, run in env.intervals.items() if isinstance(v, Var) and run.is_point}
+
+    def bound_to(binding: Expr, around: Bounds) -> Expr:
+        new = substitute(binding, values)
+        settled = new is binding and not (changed and uses_var(binding, changed))
+        return binding if settled else simplify(new, around)
 
     def visit_block(block: Block, around: Bounds) -> Block:
         predicate = substitute(block.predicate, values)
@@ -98,7 +108,7 @@ def rebind(body: Stmt, values: Mapping[Var, Expr], env: Bounds, guard: Expr | No
             predicate = logic("and", predicate, guard)
         return replace(
             block,
-            bindings=tuple(simplify(substitute(b, values), around) for b in block.bindings),
+            bindings=tuple(bound_to(b, around) for b in block.bindings),
             predicate=simplify_predicate(predicate, around),
         )
 
@@ -107,8 +117,10 @@ def rebind(body: Stmt, values: Mapping[Var, Expr], env: Bounds, guard: Expr | No
             extent = substitute(stmt.extent, values)
             if extent is not stmt.extent:
                 extent = _not_negative(simplify(extent, around), around)
+            if extent is not stmt.extent or const_int(extent) == 1:
+                changed.add(stmt.var)
             inside = visit(stmt.body, around.bind_loop(stmt.var, extent))
-            return replace(stmt, extent=extent, body=inside)
+            return remade(stmt, extent=extent, body=inside)
         if isinstance(stmt, Seq):
             return seq([visit(s, around) for s in stmt.stmts])
         return visit_block(stmt, around) if isinstance(stmt, Block) else stmt

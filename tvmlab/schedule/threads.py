@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 from tvmlab.ir import (
     GRID_TAGS,
@@ -19,6 +20,7 @@ from tvmlab.ir import (
     PlacedBlock,
     Program,
     Sharing,
+    Stmt,
     Store,
     const_int,
     is_thread_loop,
@@ -28,7 +30,7 @@ from tvmlab.ir import (
 )
 
 from .independence import require_independent
-from .index import ProgramIndex, index_of
+from .index import ProgramIndex, buffers_written, index_of, nest_of
 from .kinds import block_kind
 from .legality import binding_vars
 from .thread_reads import require_own_reads
@@ -58,11 +60,11 @@ class Asked:
 
 def require_lawful_threads(program: Program, asked: Asked) -> None:
     """Refuse a step after which threads would be nested wrongly, or touch each other's elements."""
-    index = index_of(program)
-    _require_outside_blocks(index, asked)
-    loops = [lp for lp in index.loops.values() if is_thread_loop(lp)]
+    _require_outside_blocks(program, asked)
+    loops = [lp for lp in nest_of(program).loops if is_thread_loop(lp)]
     if not loops:
         return
+    index = index_of(program)
     for loop in index.loops.values():
         _require_place(index, loop, asked)
     sharing = Sharing(program)
@@ -85,17 +87,32 @@ def _in_threads(loop: For, index: ProgramIndex) -> bool:
     return any(lp.kind == "thread" for lp in index.loops_around(loop))
 
 
-def _require_outside_blocks(index: ProgramIndex, asked: Asked) -> None:
+def _require_outside_blocks(program: Program, asked: Asked) -> None:
     """A block is done by one thread: it holds no loops over threads."""
-    for block in index.blocks.values():
-        for node in () if isinstance(block.body, Store) else walk(block.body):
-            if isinstance(node, For) and is_thread_loop(node):
-                raise asked.refuse(
-                    "in-block",
-                    f"the loop {node.var.name} over threads would be inside the block "
-                    f"{block.name}, which one thread runs as a whole",
-                    subject=block.symbol,
-                )
+    for block in nest_of(program).blocks:
+        loop = _thread_loop_in(block.body)
+        if loop is not None:
+            raise asked.refuse(
+                "in-block",
+                f"the loop {loop.var.name} over threads would be inside the block "
+                f"{block.name}, which one thread runs as a whole",
+                subject=block.symbol,
+            )
+
+
+def _thread_loop_in(body: Stmt) -> For | None:
+    """The first loop over threads in the body of a block, which most steps leave as it is."""
+    if isinstance(body, Store):
+        return None
+    known = _WITHIN.get(body)
+    if known is None:
+        known = _WITHIN[body] = [n for n in walk(body) if isinstance(n, For) and is_thread_loop(n)][
+            :1
+        ]
+    return known[0] if known else None
+
+
+_WITHIN: WeakKeyDictionary[Stmt, list[For]] = WeakKeyDictionary()
 
 
 def _require_place(index: ProgramIndex, loop: For, asked: Asked) -> None:
@@ -276,7 +293,7 @@ def _require_joint_reduction(block: Block, loop: For, asked: Asked) -> None:
 
 
 def _written(block: Block) -> str:
-    return ", ".join(b.name for b in touched_buffers(block)[1])
+    return ", ".join(b.name for b in buffers_written(block))
 
 
 def _require_apart(

@@ -11,7 +11,9 @@ from tvmlab.ir import (
     GROUP_TAGS,
     Expr,
     For,
+    Seq,
     Sharing,
+    Stmt,
     Var,
     block_names,
     const,
@@ -20,7 +22,6 @@ from tvmlab.ir import (
     implicit_syncs,
     structural_equal,
     substitute,
-    walk,
 )
 
 from .verdict import RefusedError
@@ -38,8 +39,8 @@ def require_common_waits(kernels: Sequence[For], sharing: Sharing, refuse: Refus
         threads = {lp.var: lp for lp in _threads(root) if const_int(lp.extent) != 1}
         uneven = [
             (lp, thread)
-            for lp in walk(root)
-            if isinstance(lp, For) and const_int(lp.extent) is None and lp.kind != "thread"
+            for lp in _loops(root)
+            if const_int(lp.extent) is None and lp.kind != "thread"
             for thread in (threads[v] for v in free_vars(lp.extent) if v in threads)
         ]
         if not uneven:
@@ -106,4 +107,16 @@ def _threads(root: For) -> Iterator[For]:
 
 
 def _thread_loops(root: For) -> Iterator[For]:
-    return (n for n in walk(root) if isinstance(n, For) and n.kind == "thread")
+    return (lp for lp in _loops(root) if lp.kind == "thread")
+
+
+def _loops(root: For) -> Iterator[For]:
+    """The loops of a kernel, itself first; in a block there is no place to wait."""
+    stack: list[Stmt] = [root]
+    while stack:
+        stmt = stack.pop()
+        if isinstance(stmt, For):
+            yield stmt
+            stack.append(stmt.body)
+        elif isinstance(stmt, Seq):
+            stack.extend(reversed(stmt.stmts))

@@ -12,6 +12,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal, TypeAlias
 from weakref import WeakKeyDictionary
 
@@ -120,23 +121,40 @@ class _Size:
     var: Var
 
 
-@dataclass(frozen=True, slots=True)
 class _Side:
     """An access as cases over the variables of a system: those of the first or second iteration."""
 
-    label: str
-    parts: tuple[Sequence[Conjunction], ...]
-    indices: tuple[Sequence[Case] | None, ...]
-    exact: bool
-
-    @staticmethod
-    def of(access: Access, label: str) -> _Side:
+    def __init__(self, access: Access, label: str) -> None:
+        self.label = label
         inside = {v for v, _ in access.loops}
-        translator = Translator(lambda v: (label, v) if v in inside else _size(v))
-        limits = [limit for v, extent in access.loops for limit in (v >= 0, v < extent)]
-        parts, exact = _linear_parts([*limits, *access.conditions], translator)
-        indices = [_cases_or_none(index, translator) for index in access.indices]
-        return _Side(label, tuple(parts), tuple(indices), exact and None not in indices)
+        self._translator = Translator(lambda v: (label, v) if v in inside else _size(v))
+        self.indices = tuple(_cases_or_none(index, self._translator) for index in access.indices)
+        self._loops, self._conditions = access.loops, access.conditions
+
+    @cached_property
+    def _linear(self) -> tuple[Sequence[Sequence[Conjunction]], bool]:
+        """What limits the iterations: not needed where one dimension keeps accesses apart."""
+        bounds: list[Sequence[Conjunction]] = []
+        rest: list[Expr] = []
+        for var, extent in self._loops:
+            bounds.append([(Constraint(self.var(var)),)])
+            size = const_int(extent)
+            if size is None:
+                rest.append(var < extent)
+            else:
+                bounds.append([(Constraint(Form({(self.label, var): -1}, size - 1)),)])
+        parts, exact = _linear_parts([*rest, *self._conditions], self._translator)
+        return [*bounds, *parts], exact
+
+    @property
+    def parts(self) -> Sequence[Sequence[Conjunction]]:
+        """The conditions under which the access happens."""
+        return self._linear[0]
+
+    @property
+    def exact(self) -> bool:
+        """Whether nothing of the access was taken for anything."""
+        return self._linear[1] and None not in self.indices
 
     def var(self, var: Var) -> Form:
         return Form({(self.label, var): 1})
@@ -155,7 +173,7 @@ def _side(access: Access, label: str) -> _Side:
     """The side of an access, made once: the same accesses are asked about again and again."""
     known = _SIDES.setdefault(access, {})
     if label not in known:
-        known[label] = _Side.of(access, label)
+        known[label] = _Side(access, label)
     return known[label]
 
 

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from .linear_system import Constraint, trivially_false, variables_of
+from .presolve import presolve
 
 OPERATIONS = 400_000
 """Operations of isl for one question: about a tenth of a second."""
@@ -38,10 +39,13 @@ def has_solution(constraints: Sequence[Constraint], variables: Sequence[Hashable
     BeyondBudgetError
         If that takes too long to find out.
     """
-    if any(trivially_false(c) for c in constraints):
+    small = presolve(constraints, variables)
+    if small is None or any(trivially_false(c) for c in small.constraints):
         return False
+    if not small.constraints:
+        return True
     with _budget() as (isl, context):
-        return not _basic_set(isl, context, constraints, variables).is_empty()
+        return not _basic_set(isl, context, small.constraints, small.variables).is_empty()
 
 
 def smallest_solution(
@@ -59,18 +63,21 @@ def smallest_solution(
     BeyondBudgetError
         If that takes too long to find out.
     """
-    if any(trivially_false(c) for c in constraints):
+    small = presolve(constraints, variables)
+    if small is None or any(trivially_false(c) for c in small.constraints):
         return None
+    if not small.variables:
+        return small.whole({})
     with _budget() as (isl, context):
-        found = _basic_set(isl, context, constraints, variables)
+        found = _basic_set(isl, context, small.constraints, small.variables)
         if found.is_empty():
             return None
         point = _smallest_point(isl, found)
         if point.is_void():
             return None
-        places = range(len(variables))
+        places = range(len(small.variables))
         numbers = [point.get_coordinate_val(isl.dim_type.set, n).to_python() for n in places]
-    return dict(zip(variables, numbers, strict=True))
+    return small.whole(dict(zip(small.variables, numbers, strict=True)))
 
 
 def point_outside(

@@ -98,7 +98,35 @@ class Translator:
 
     def cases(self, e: Expr) -> list[Case]:
         """The cases of an integer expression."""
-        return _limited(self._cases(e))
+        form = self._sum(e) if isinstance(e, Binary) else None
+        return _limited(self._cases(e)) if form is None else [Case(form)]
+
+    def _sum(self, e: Expr) -> Form | None:
+        """The form of an expression without cases, as nearly all are; None for any other."""
+        terms: dict[Hashable, int] = {}
+        constant = 0
+        rest: list[tuple[Expr, int]] = [(e, 1)]
+        while rest:
+            part, factor = rest.pop()
+            if isinstance(part, Var):
+                name = self._name(part)
+                total = terms.get(name, 0) + factor
+                if total:
+                    terms[name] = total
+                else:
+                    terms.pop(name, None)
+            elif (value := const_int(part)) is not None:
+                constant += factor * value
+            elif not isinstance(part, Binary) or not _is_plain(part):
+                return None
+            elif part.op in ("add", "sub"):
+                rest.append((part.b, factor if part.op == "add" else -factor))
+                rest.append((part.a, factor))
+            elif part.op == "mul" and (times := const_int(part.b)) is not None:
+                rest.append((part.a, factor * times))
+            else:
+                return None
+        return Form(terms, constant)
 
     def _cases(self, e: Expr) -> list[Case]:
         value = const_int(e)
@@ -123,8 +151,8 @@ class Translator:
         ]
 
     def _binary(self, e: Binary) -> list[Case]:
-        if e.dtype.kind != "int" or e.dtype.lanes != 1 or e.dtype.bits < 32:
-            raise NotLinearError  # Narrow and unsigned numbers wrap around.
+        if not _is_plain(e):
+            raise NotLinearError
         if e.op in ("floordiv", "floormod"):
             return [self._quotient(case, e) for case in self.cases(e.a)]
         pairs = itertools.product(self.cases(e.a), self.cases(e.b))
@@ -161,6 +189,11 @@ class Translator:
                 (*a.given, *b.given, c) for a, b in pairs for c in _comparison(op, a.form, b.form)
             ]
         raise NotLinearError
+
+
+def _is_plain(e: Binary) -> bool:
+    """Whether arithmetic is that of whole numbers: narrow and unsigned ones wrap around."""
+    return e.dtype.kind == "int" and e.dtype.lanes == 1 and e.dtype.bits >= 32
 
 
 _NEGATED = {"eq": "ne", "ne": "eq", "lt": "ge", "ge": "lt", "gt": "le", "le": "gt"}

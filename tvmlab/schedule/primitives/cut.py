@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from tvmlab.arith import Bounds, bound_of, linear_form, prove, simplify
 from tvmlab.ir import (
@@ -147,15 +148,14 @@ class _Cut:
         size = const_int(it.extent)
         if factor <= 0 or size is None:
             return whole
-        rest = bound_of(
-            simplify(old - self._loop.var * factor, self._everywhere()), self._everywhere()
-        )
+        rest = bound_of(simplify(old - self._loop.var * factor, self._everywhere), self._everywhere)
         span = bound_of(binding, env)
         exact = rest.lo == 0 and rest.hi is not None and rest.hi < factor
         if not exact or span.lo is None or span.hi is None:
             return whole
         return span.lo, const(min(span.hi + 1, size) - span.lo)
 
+    @cached_property
     def _everywhere(self) -> Bounds:
         """The ranges of every loop of the program, the cut one whole."""
         return Bounds.of({v: lp.extent for v, lp in self._index.loops.items()})
