@@ -60,3 +60,16 @@ def test_what_stands_still_is_left_out() -> None:
     assert small.variables == ["i", "m"]
     assert small.whole({"i": 2, "m": 1}) == {"i": 2, "m": 1, "k": 0, "j": 2}
     assert presolve([same, Constraint(Form({"i": 2}, 1), equal=True)], ["i", "j"]) is None
+
+
+def test_a_search_in_which_isl_fails_gives_some_solution() -> None:
+    at_least_0: list[tuple[dict[Hashable, int], int]] = [
+        ({"i2": 1, "i1": -1}, -1), ({"j1": 1, "j2": -1}, -1), ({"i1": 1}, 0), ({"i1": -1}, 1),
+        ({"j1": 1}, 0), ({"i1": 1, "j1": -1}, 1), ({"i2": 1}, 0), ({"i2": -1}, 1), ({"j2": 1}, 0),
+        ({"i2": 1, "j2": -1}, 1), ({"j1": 1, "q": -2}, 0), ({"j1": -1, "q": 2}, 1),
+    ]  # fmt: skip
+    exact = Constraint(Form({"j1": 1, "q": -2, "i2": 1}, -2), equal=True)
+    constraints = [*(Constraint(Form(terms, n)) for terms, n in at_least_0), exact]
+    point = smallest_solution(constraints, ["i1", "j1", "i2", "j2", "q"])
+    assert point is not None
+    assert all(_holds(c, point) for c in constraints)
