@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 from tvmlab.support import InternalError, RuntimeFailure, llvm_binding
 
 from .packed import provided_symbols
+from .scratch_ir import GIVE, TAKE, scratch_ir
 
 _T = TypeVar("_T")
 _lock = threading.Lock()
@@ -44,6 +45,8 @@ def load_object(data: bytes, symbols: Sequence[str]) -> LoadedCode:
     """
     builder = llvm_binding().JITLibraryBuilder()
     builder.add_object_img(data)
+    for name, address in _kept_memory().items():
+        builder.import_symbol(name, address)
     return _link(builder, symbols)
 
 
@@ -52,6 +55,13 @@ def load_ir(text: str, symbols: Sequence[str]) -> LoadedCode:
     builder = llvm_binding().JITLibraryBuilder()
     builder.add_ir(text)
     return _link(builder, symbols)
+
+
+@lru_cache(maxsize=1)
+def _kept_memory() -> dict[str, int]:
+    """What kernels call in place of the C library's functions for large blocks of memory."""
+    code = keep_for_ever(load_ir(scratch_ir(), (TAKE, GIVE)))
+    return {"aligned_alloc": code[TAKE], "free": code[GIVE]}
 
 
 def keep_for_ever(code: LoadedCode) -> LoadedCode:

@@ -25,8 +25,8 @@ _ROWS, _VECTORS = 12, 2
 _LEAST_ROWS = 64
 """Rows of A, at least, that a panel of B is used for once it is read."""
 
-_SUMMED = 64
-"""Columns of B that are summed at a time: a line of each row."""
+_LINE = 64
+"""Bytes that memory brings at a time: so many bytes of a row of B are summed or packed at once."""
 
 
 def matmul_int8(m: int, n: int, k: int, left: str = "uint8") -> tuple[Tensor, Tensor, Tensor]:
@@ -155,7 +155,7 @@ def _drop_sign(sch: Schedule, left: str) -> BlockRef:
     copy, sums, result = sch.shift_factor("C", left, 128, "uint8")
     _vectorize(sch, sch.loops(copy))
     k, j = sch.loops(sums)
-    jo, ji = sch.split(j, [None, _SUMMED])
+    jo, ji = sch.split(j, [None, _LINE])
     sch.reorder(jo, k, ji)
     sch.vectorize(ji)
     sch.parallel(jo)
@@ -201,10 +201,12 @@ def _pack(sch: Schedule, source: str, kind: DotKind, plan: DotMatmulPlan) -> Blo
     sch.transform_layout("C", packed.name, place)
     k, j = sch.loops(packed)
     ko, ki = sch.split(k, [None, group])
-    jo, ji = sch.split(j, [None, columns])
-    sch.reorder(jo, ko, ki, ji)
+    # As many panels at once as have their columns in one line of B.
+    panels = max(1, _LINE * group // 4 // columns)
+    lines, jo, ji = sch.split(j, [None, panels, columns])
+    sch.reorder(lines, ko, jo, ki, ji)
     copied = sch.tensorize(ki, interleave(kind, columns))
-    sch.parallel(jo)
+    sch.parallel(lines)
     return copied
 
 

@@ -93,7 +93,7 @@ def plan_matmul(form: ProductForm, machine: Target) -> MatmulPlan:
     most = min(first // 2 // (rows * size), _ROW_BYTES // size)
     if tall and not copy_right:  # the part of the right factor stays in the second cache
         most = min(most, second // 4 // (n * size))
-    depth = _even(k, max(64, most))
+    depth = k if copy_right and k <= 2 * most else _even(k, max(64, most))
     if m == 1 and k * n * size > second:
         # All rows of the matrix are read from end to end: the memory likes nothing more.
         columns, depth = min(4 * lanes, n), min(k, 8)

@@ -128,13 +128,17 @@ def _known_machine(triple: str, arch: str, cpu: str, features: str, opt_level: i
 
     One serves all threads, because LLVM's binding lets them in one at a time.
     """
-    return llvm_binding().Target.from_triple(triple).create_target_machine(
-        cpu=cpu,
-        features=features,
-        opt=opt_level,
-        reloc="pic",
-        codemodel="small" if arch not in ("x86_64", "aarch64") else "default",
-        abiname="lp64d" if arch == "riscv64" else "",
+    return (
+        llvm_binding()
+        .Target.from_triple(triple)
+        .create_target_machine(
+            cpu=cpu,
+            features=features,
+            opt=opt_level,
+            reloc="pic",
+            codemodel="small" if arch not in ("x86_64", "aarch64") else "default",
+            abiname="lp64d" if arch == "riscv64" else "",
+        )
     )
 
 
