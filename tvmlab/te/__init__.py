@@ -71,7 +71,14 @@ from .integers import (
     truncdiv,
     truncmod,
 )
-from .intrinsic import TensorIntrin, decl_tensor_intrin, intrinsic_named, intrinsics, tensor_intrin
+from .intrinsic import (
+    TensorIntrin,
+    decl_tensor_intrin,
+    intrinsic_family,
+    intrinsic_named,
+    intrinsics,
+    tensor_intrin,
+)
 from .math import (
     abs,
     acos,
@@ -238,6 +245,7 @@ __all__ = [
     "indexmod",
     "infinity",
     "inputs_of",
+    "intrinsic_family",
     "intrinsic_named",
     "intrinsics",
     "ir_builder",

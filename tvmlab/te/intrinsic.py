@@ -78,7 +78,10 @@ class TensorIntrin:
         return (*self.inputs, self.output)
 
 
+Family: TypeAlias = Callable[[str], "TensorIntrin | None"]
+
 _DECLARED: dict[str, TensorIntrin] = {}
+_FAMILIES: list[Family] = []
 
 
 def decl_tensor_intrin(
@@ -181,13 +184,23 @@ def intrinsic_named(name: str) -> TensorIntrin:
     UserError
         If there is none.
     """
-    if name not in _DECLARED:
+    if name not in _DECLARED and not any(family(name) for family in _FAMILIES):
         known = ", ".join(sorted(_DECLARED)) or "there are none yet"
         raise UserError(
             f"no tensor intrinsic is declared as {name!r}",
             hint=f"declare it with te.decl_tensor_intrin; declared: {known}",
         )
     return _DECLARED[name]
+
+
+def intrinsic_family(declare: Family) -> Family:
+    """Have a function declare intrinsics of a family when they are first asked for by name.
+
+    It is handed a name, and returns the intrinsic that it declared, or None if the name is of no
+    member of its family. So a trace that names a member can be replayed by who never made one.
+    """
+    _FAMILIES.append(declare)
+    return declare
 
 
 def intrinsics() -> tuple[str, ...]:

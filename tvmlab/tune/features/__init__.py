@@ -2,6 +2,7 @@
 
 from .dense import Part, joined
 from .extract import (
+    REVISION,
     Features,
     NestBatch,
     extract_batch,
@@ -11,6 +12,7 @@ from .extract import (
 )
 
 __all__ = [
+    "REVISION",
     "Features",
     "NestBatch",
     "Part",

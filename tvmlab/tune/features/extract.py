@@ -10,7 +10,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from tvmlab.ir import Buffer, Program, Store, const, walk
+from tvmlab.ir import Buffer, Operand, Program, Store, const, walk
 from tvmlab.support import FLOAT32
 from tvmlab.target import default_num_threads
 
@@ -22,6 +22,8 @@ from .nest import KINDS, Nest, NestKey, nests_of
 
 Features: TypeAlias = NDArray[np.float32]
 
+REVISION = 2
+"""Counts up when features of the same name come to mean something else."""
 OTHERS = 4
 """Nests beside the main one that have columns of their own."""
 _SUMMED = ("iterations", "through_32768.bytes", "through_1048576.bytes", "through_4194304.bytes")
@@ -148,7 +150,12 @@ def _program_columns(batch: NestBatch, work: Floats) -> Floats:
 
 def buffer_columns(program: Program) -> list[float]:
     """Number and bytes of the buffers that a program has of its own: local ones, then others."""
-    written = {n.buffer: None for n in walk(program.body) if isinstance(n, Store)}
+    written: dict[Buffer, None] = {}
+    for node in walk(program.body):
+        if isinstance(node, Store):
+            written[node.buffer] = None
+        elif isinstance(node, Operand) and node.access in ("write", "update"):
+            written[node.region.buffer] = None
     own = [b for b in written if b not in program.params]
     local = [_bytes(b) for b in own if b.scope != "global"]
     spare = [_bytes(b) for b in own if b.scope == "global"]

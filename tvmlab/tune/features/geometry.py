@@ -73,7 +73,8 @@ def access_geometry(
     row_stride = np.ones(len(extents))
     distinct = [m.distinct(extents) for m in motions]
     for dim in reversed(range(len(motions))):
-        strides = strides + motions[dim].steps * row_stride[:, None]
+        # An index that moves once in many steps stands still in most of them.
+        strides = strides + np.floor(motions[dim].steps) * row_stride[:, None]
         row_stride = row_stride * sizes[:, dim]
         elements = elements * distinct[dim]
         if dim != len(motions) - 1:

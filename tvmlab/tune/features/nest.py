@@ -7,7 +7,7 @@ into a hashable `NestKey`, numbers into an array: nests of equal keys are evalua
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from tvmlab.ir import (
@@ -21,6 +21,7 @@ from tvmlab.ir import (
     Expr,
     For,
     If,
+    Invoke,
     Load,
     Logic,
     Program,
@@ -35,6 +36,7 @@ from tvmlab.ir import (
 )
 
 from .forms import Form, atoms_in, form_of
+from .invoked import meant_by
 
 OPERATIONS = ("mad", "add", "mul", "div", "minmax", "call", "int", "compare", "select", "cast")
 KINDS = ("serial", "parallel", "vectorized", "unrolled", "thread", "virtual")
@@ -87,20 +89,20 @@ class _Place:
     loops: tuple[For, ...]
     block: Block | None
     conditions: int
-    block_depth: int = 0
     store: Store | None = None
+    sums: frozenset[Var] = frozenset()
+    """Loops inside a tensor intrinsic that move a sum."""
 
 
 def _stores(stmt: Stmt, place: _Place) -> Iterator[_Place]:
     match stmt:
         case For():
-            inside = _Place((*place.loops, stmt), place.block, place.conditions, place.block_depth)
-            yield from _stores(stmt.body, inside)
+            yield from _stores(stmt.body, replace(place, loops=(*place.loops, stmt)))
         case Seq(stmts=stmts):
             for child in stmts:
                 yield from _stores(child, place)
         case If(then=then, otherwise=otherwise):
-            inside = _Place(place.loops, place.block, place.conditions + 1, place.block_depth)
+            inside = replace(place, conditions=place.conditions + 1)
             yield from _stores(then, inside)
             if otherwise is not None:
                 yield from _stores(otherwise, inside)
@@ -108,9 +110,14 @@ def _stores(stmt: Stmt, place: _Place) -> Iterator[_Place]:
             yield from _stores(body, place)
         case Block(body=body):
             count = place.conditions + len(conjuncts(stmt.predicate))
-            yield from _stores(body, _Place(place.loops, stmt, count, len(place.loops)))
+            yield from _stores(body, replace(place, block=stmt, conditions=count))
         case Store():
-            yield _Place(place.loops, place.block, place.conditions, place.block_depth, stmt)
+            yield replace(place, store=stmt)
+        case Invoke():
+            meant = meant_by(stmt)
+            if meant is not None:
+                loops = (*place.loops, *meant.loops)
+                yield replace(place, loops=loops, store=meant.store, sums=meant.sums)
         case _:
             return
 
@@ -125,7 +132,7 @@ def _nest(place: _Place) -> Nest:
     # In a block, indices are over its iteration variables, and over loops of its own body.
     atoms = {iter_var.var: len(loop_atoms) + n for n, (iter_var, _) in enumerate(bindings)}
     accesses = _accesses(store, {**loop_atoms, **atoms}, numbers)
-    reducing: set[int] = set()
+    reducing = {loop_atoms[var] for var in place.sums}
     for (iter_var, _), form in zip(bindings, iters, strict=True):
         if iter_var.kind == "reduce":
             reducing |= atoms_in(form)

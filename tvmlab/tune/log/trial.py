@@ -15,7 +15,7 @@ from tvmlab.ir import Program, parse, structural_hash, to_text
 from tvmlab.schedule import Schedule
 from tvmlab.support import ParseError
 from tvmlab.target import Target, machine_id
-from tvmlab.tune.features import feature_names
+from tvmlab.tune.features import REVISION, feature_names
 from tvmlab.tune.measure import MeasureResult
 
 LOG_VERSION = 1
@@ -25,7 +25,7 @@ LOG_VERSION = 1
 def versions() -> dict[str, Any]:
     """What must be the same for an entry to be read as it was meant."""
     names = hashlib.sha256("\n".join(feature_names()).encode()).hexdigest()[:8]
-    return {"log": LOG_VERSION, "features": names}
+    return {"log": LOG_VERSION, "features": f"{names}.{REVISION}"}
 
 
 def target_key(target: Target) -> str:

@@ -2,8 +2,9 @@
 
 The block with the most work is tiled: spatial loops in three levels (threads, caches, registers),
 sums in two, nested in one of a few orders; element-wise blocks around it are inlined or fused into
-a tile, operands copied where they are used, the innermost loops become vectors or are unrolled. A
-reduction without reuse is also split into partial sums.
+a tile, operands copied or packed where they are used, the innermost loops become vectors or are
+unrolled, and long sums may be added up in parts. A reduction without reuse is split into partial
+sums; a product of bytes or of bfloat16 is tiled for the processor's dot instructions.
 
 >>> space = generic_space(C)
 >>> print(space)
@@ -17,6 +18,7 @@ from tvmlab.schedule import Schedule
 from tvmlab.support import OptionError
 from tvmlab.target import Target, TargetLike
 
+from .dots import DotTiles, dot_product
 from .partial_sums import PartialSums
 from .plan import plan_of
 from .space import Outputs, Space, program_of
@@ -41,6 +43,9 @@ def generic_space(outputs: Outputs, target: TargetLike = "cpu") -> Space:
     program = program_of(outputs)
     machine = Target.of(target)
     plan = plan_of(program, machine)
+    product = dot_product(program, machine)
+    if product is not None:
+        return Space(outputs, DotTiles(plan, product), machine)
     tiles, partial_sums = Tiles(plan), PartialSums(plan)
     longest = max((size for _, kind, size in plan.axes if kind == "reduce"), default=0)
     if longest > SMALL and plan.along_sum and plan.reuse < _LITTLE_REUSE:

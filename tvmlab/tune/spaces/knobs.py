@@ -25,7 +25,7 @@ from tvmlab.support import OptionError
 Value: TypeAlias = bool | int | float | str | tuple[int, ...]
 Numbers: TypeAlias = NDArray[np.int64]
 
-TAILS = ("divide", "tail")
+TAILS = ("divide", "inner", "tail")
 WASTE = 1.25
 """A split that leaves a tail may at most do this share of the loop's iterations in all."""
 _SIZES = (1, 2, 3, 4, 6, 7, 8, 12, 14, 16, 24, 28, 32, 48, 64, 96, 128, 192, 256, 512, 1024)
@@ -109,7 +109,8 @@ def split_knob(
         Innermost factors are multiples of it, if any are: such as the lanes of a vector.
     tail
         "divide" takes only factors whose product is the extent. "tail" takes others too, if at most
-        a quarter of the iterations is wasted.
+        a quarter of the iterations is wasted, and "inner" innermost ones: the others divide what is
+        left.
     """
     if parts < 2:
         raise OptionError(f"knob {name!r} splits a loop into {parts}, not two or more")
@@ -128,6 +129,10 @@ def _tilings(extent: int, parts: int, tail: str) -> list[tuple[int, ...]]:
     if tail == "divide":
         return list(_factorizations(extent, parts))
     sizes = sorted({*(s for s in _SIZES if s < extent), *_divisors(extent)})
+    if tail == "inner":
+        counts = [(-(-extent // size), size) for size in sizes]
+        cut = [(n, size) for n, size in counts if n * size <= WASTE * extent]
+        return [(*outer, size) for n, size in cut for outer in _factorizations(n, parts - 1)]
     found = (t for t in _covers(extent, parts, sizes) if prod(t) <= WASTE * extent)
     return sorted(set(found), key=lambda t: t[::-1])
 

@@ -28,7 +28,8 @@ from .outline_nest import (
     substituted,
 )
 from .outline_tree import NestTree, chain_of, nested, touches
-from .prefix import Prefix
+from .panels import Panels
+from .prefix import Prefix, moved
 
 _UNSEEN = {"annotate", "annotate_block", "pragma", "storage_align", "prefetch", "unannotate"}
 """Steps that features do not see."""
@@ -108,7 +109,8 @@ class Outline:
     def loops(self, block: Any) -> Any:
         """The loops around a block, outermost first."""
         if self._before is not None:
-            return self._before.schedule.loops(block)
+            schedule = self._before.schedule
+            return schedule.loops(moved(block, schedule))
         return LoopList(self._tree.leaf(block).around())
 
     def split(self, loop: Any, factors: Any, *tail: Any, **named: Any) -> Any:
@@ -230,6 +232,23 @@ class Outline:
         copy = tree.copy(cached.name, cached, source)
         tree.put(tree.top(copy), None, tree.nodes.index(top))
         return copy
+
+    def transform_layout(self, block: Any, buffer: Any, mapping: Any) -> None:
+        """Lay a copy out in panels."""
+        if self._before is not None:
+            self._take("transform_layout", block, buffer, mapping)
+            return
+        if not isinstance(mapping, Panels):
+            raise NotOutlinedError("transform_layout by a function is not outlined")
+        name = buffer if isinstance(buffer, str) else buffer.name
+        reads = [a for a in self._tree.leaf(block).accesses if a.buffer.name == name]
+        if not reads:
+            raise NotOutlinedError(f"the block does not touch {name}")
+        storage = reads[0].buffer
+        for access in (a for leaf in leaves(self._tree.nodes) for a in leaf.accesses):
+            if access.buffer is storage:
+                access.forms, access.numbers = mapping.moved(access.forms, access.numbers)
+        storage.shape = mapping.shape(storage.shape)
 
     def compute_at(self, block: Any, loop: Any) -> Any:
         """Move a producer to a loop of its consumers."""

@@ -18,6 +18,7 @@ from tvmlab.ir import (
     Buffer,
     Expr,
     For,
+    Invoke,
     Program,
     Seq,
     Stmt,
@@ -27,6 +28,7 @@ from tvmlab.ir import (
     const_int,
 )
 from tvmlab.tune.features.forms import Floats, Form, Motion, atoms_in, form_of, motion_of
+from tvmlab.tune.features.invoked import meant_by
 from tvmlab.tune.features.nest import KINDS, accesses_in, operations_of
 
 Column: TypeAlias = Union[float, Floats]
@@ -151,6 +153,20 @@ def fixed_part(index: Index, fixed: set[Loop]) -> Index:
     return tuple((atom, factor) for atom, factor in index if loops_in(((atom, 1.0),)) <= fixed)
 
 
+def largest(index: Index) -> Column:
+    """The largest value of an index, if its factors are positive."""
+    total: Column = 0.0
+    for atom, factor in index:
+        if isinstance(atom, Loop):
+            most: Column = atom.extent - 1.0
+        elif atom.rest:
+            most = np.minimum(largest(atom.index), atom.divisor - 1.0)
+        else:
+            most = np.floor(largest(atom.index) / atom.divisor)
+        total = total + factor * most
+    return total
+
+
 def composed(form: Form, numbers: Floats, bindings: Sequence[Index]) -> Index:
     """A form over iteration variables as an index over loops. Unknown parts count as constants."""
     found: list[tuple[Atom, Column]] = []
@@ -231,12 +247,8 @@ class _Reader:
     def read(self, stmt: Stmt, parent: Loop | None, known: dict[Var, Loop]) -> list[Loop | Leaf]:
         match stmt:
             case For():
-                size = const_int(stmt.extent)
-                if size is None:
-                    raise NotOutlinedError("a loop's size is no number")
-                kind = float(KINDS.index(stmt.kind))
-                loop = Loop(stmt.var.name, float(size), kind, parent=parent)
-                known[stmt.var] = loop
+                loop = known[stmt.var] = self._loop(stmt)
+                loop.parent = parent
                 loop.body = self.read(stmt.body, loop, known)
                 return [loop]
             case Seq(stmts=stmts):
@@ -244,15 +256,44 @@ class _Reader:
             case Alloc(body=body):
                 return self.read(body, parent, known)
             case Block():
-                return [self._leaf(stmt, parent, known)]
+                return [self._block(stmt, parent, known)]
             case _:
                 raise NotOutlinedError(f"{type(stmt).__name__} stands outside of blocks")
 
-    def _leaf(self, block: Block, parent: Loop | None, known: dict[Var, Loop]) -> Leaf:
-        store = block.body
-        if not isinstance(store, Store):
+    def _block(self, block: Block, parent: Loop | None, known: dict[Var, Loop]) -> Loop | Leaf:
+        if isinstance(block.body, Store):
+            return self._leaf(block, block.body, (), frozenset(), parent, known)
+        meant = meant_by(block.body) if isinstance(block.body, Invoke) else None
+        if meant is None:
             raise NotOutlinedError(f"{block.name} is more than one store")
+        loops = [self._loop(loop) for loop in meant.loops]
+        inside = dict(zip((loop.var for loop in meant.loops), loops, strict=True))
+        leaf = self._leaf(block, meant.store, meant.loops, meant.sums, parent, known | inside)
+        for outer, inner in zip([parent, *loops], [*loops, leaf], strict=True):
+            inner.parent = outer
+            if outer is not parent and outer is not None:
+                outer.body = [inner]
+        return loops[0] if loops else leaf
+
+    def _loop(self, stmt: For) -> Loop:
+        size = const_int(stmt.extent)
+        if size is None:
+            raise NotOutlinedError("a loop's size is no number")
+        return Loop(stmt.var.name, float(size), float(KINDS.index(stmt.kind)))
+
+    def _leaf(
+        self,
+        block: Block,
+        store: Store,
+        inside: Sequence[For],
+        sums: frozenset[Var],
+        parent: Loop | None,
+        known: Mapping[Var, Loop],
+    ) -> Leaf:
+        """A block with one store, or one that an intrinsic computes in loops of its own."""
         atoms = {it.var: n for n, it in enumerate(block.iters)}
+        atoms |= {loop.var: len(atoms) + n for n, loop in enumerate(inside)}
+        own = [known[loop.var] for loop in inside]
         accesses: list[Access] = []
         for buffer, indices, read, written in accesses_in(store):
             numbers: list[float] = []
@@ -261,9 +302,18 @@ class _Reader:
             accesses.append(Access(self._buffer(buffer), forms, filled, read, written))
         return Leaf(
             name=block.name,
-            kinds=tuple(it.kind for it in block.iters),
-            domain=tuple(float(const_int(it.extent) or 1) for it in block.iters),
-            bindings=[_index(b, known) for b in block.bindings],
+            kinds=(
+                *(it.kind for it in block.iters),
+                *("reduce" if loop.var in sums else "spatial" for loop in inside),
+            ),
+            domain=(
+                *(float(const_int(it.extent) or 1) for it in block.iters),
+                *(float(const_int(loop.extent) or 1) for loop in inside),
+            ),
+            bindings=[
+                *(_index(b, known) for b in block.bindings),
+                *(((loop, 1.0),) for loop in own),
+            ],
             accesses=accesses,
             operations=operations_of(store),
             conditions=float(len(conjuncts(block.predicate))),

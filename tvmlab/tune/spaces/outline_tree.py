@@ -28,6 +28,7 @@ from .outline_nest import (
     composed,
     fixed_part,
     index_motion,
+    largest,
     leaves,
     loops_in,
     moving,
@@ -170,6 +171,9 @@ class NestTree:
             extent, base = spans.get(n, (size, ()))
             loops.append(Loop(f"ax{n}", extent))
             leaf.bindings[n] = (*base, (loops[-1], 1.0))
+            # Where the last window goes further than the block does, a condition cuts it.
+            beyond = np.asarray(largest(base) + extent) > size
+            leaf.conditions = leaf.conditions + beyond.astype(np.float64)
         self.remove(leaf)
         self.put(nested(loops, [leaf]), target, place)
         return loops

@@ -10,6 +10,27 @@ from tvmlab.schedule import accesses, index_of
 from tvmlab.support import UnsupportedOp
 from tvmlab.target import Target
 
+_GOOD_ROWS = range(9, 15)
+
+
+@dataclass(frozen=True, slots=True)
+class Operand:
+    """A buffer that the main block reads.
+
+    Attributes
+    ----------
+    dim, size
+        The dimension that nothing but the last spatial axis moves along, and its size; -1 and 0 if
+        there is none.
+    rank
+        Number of dimensions.
+    """
+
+    name: str
+    dim: int
+    size: int
+    rank: int
+
 
 @dataclass(frozen=True, slots=True)
 class Plan:
@@ -22,7 +43,7 @@ class Plan:
     axes
         Name, kind and extent of each of its loops.
     reads
-        Buffers that it reads and that are inputs of the program.
+        What it reads that are inputs of the program.
     producers, consumers
         Element-wise blocks before and behind it.
     lanes, registers, threads
@@ -35,7 +56,7 @@ class Plan:
 
     main: str
     axes: tuple[tuple[str, str, int], ...]
-    reads: tuple[str, ...]
+    reads: tuple[Operand, ...]
     producers: tuple[str, ...]
     consumers: tuple[str, ...]
     lanes: int
@@ -60,7 +81,7 @@ def plan_of(program: Program, target: Target) -> Plan:
     return Plan(
         main=main.name,
         axes=tuple((it.var.name, it.kind, const_int(it.extent) or 1) for it in main.iters),
-        reads=tuple(b.name for b in read if b in program.params),
+        reads=tuple(_operand(main, b) for b in read if b in program.params),
         producers=tuple(b.name for b in _producers(program, main)),
         consumers=tuple(b.name for b in _consumers(program, main)),
         lanes=target.lanes(next(iter(written)).dtype.bits),
@@ -69,6 +90,20 @@ def plan_of(program: Program, target: Target) -> Plan:
         reuse=iterations / max(1, sum(sizes)),
         along_sum=_along_sum(main, read),
     )
+
+
+def _operand(main: Block, buffer: Buffer) -> Operand:
+    """What there is to know of a buffer for copying it."""
+    spatial = [it for it in main.iters if it.kind == "spatial" and const_int(it.extent) != 1]
+    places = [a.indices for a in accesses(main) if a.buffer is buffer]
+    rank = len(buffer.shape)
+    if not spatial or len(places) != 1:
+        return Operand(buffer.name, -1, 0, rank)
+    last = spatial[-1]
+    moved = [n for n, index in enumerate(places[0]) if last.var in free_vars(index)]
+    if len(moved) != 1 or places[0][moved[0]] is not last.var:
+        return Operand(buffer.name, -1, 0, rank)
+    return Operand(buffer.name, moved[0], const_int(last.extent) or 0, rank)
 
 
 def _along_sum(main: Block, read: list[Buffer]) -> bool:
@@ -100,9 +135,15 @@ def main_block(program: Program) -> Block:
     return max(sums, key=_iterations) if sums else blocks[-1]
 
 
-def tail_policy(size: int) -> str:
-    """Sizes with few divisors may leave a tail."""
-    return "tail" if sum(size % n == 0 for n in range(1, size + 1)) <= 4 else "divide"
+def tail_policy(size: int, *, rows: bool = False) -> str:
+    """Sizes with few divisors may leave a tail.
+
+    So may rows of a tile of registers, if none of the divisors is about as many as there is room
+    for.
+    """
+    if sum(size % n == 0 for n in range(1, size + 1)) <= 4:
+        return "tail"
+    return "inner" if rows and not any(size % n == 0 for n in _GOOD_ROWS) else "divide"
 
 
 def _has_sum(block: Block) -> bool:

@@ -29,8 +29,8 @@ class Prefix:
         key = (name, _plain(args), tuple((k, _plain(v)) for k, v in sorted(named.items())))
         if key not in self._after:
             fresh = self.schedule.copy()
-            given = {k: _moved(v, fresh) for k, v in named.items()}
-            result = getattr(fresh, name)(*(_moved(a, fresh) for a in args), **given)
+            given = {k: moved(v, fresh) for k, v in named.items()}
+            result = getattr(fresh, name)(*(moved(a, fresh) for a in args), **given)
             self._after[key] = (Prefix(fresh), result)
         return self._after[key]
 
@@ -45,12 +45,12 @@ def _plain(value: Any) -> Any:
     )
 
 
-def _moved(value: Any, schedule: Schedule) -> Any:
-    """A reference into another state of the schedule."""
+def moved(value: Any, schedule: Schedule) -> Any:
+    """A reference, or several, into another state of the schedule."""
     if isinstance(value, LoopRef):
         return LoopRef(schedule, value.var)
     if isinstance(value, BlockRef):
         return BlockRef(schedule, value.symbol)
     if isinstance(value, (list, tuple)):
-        return [_moved(v, schedule) for v in cast("list[Any]", value)]
+        return [moved(v, schedule) for v in cast("list[Any]", value)]
     return value

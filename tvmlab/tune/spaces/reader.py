@@ -59,7 +59,8 @@ class Knobs:
         step
             Innermost factors are multiples of it, if any are.
         tail
-            "divide": only factors that divide; "tail": also such as leave a tail of the loop.
+            "divide": only factors that divide; "tail": also such as leave a tail of the loop;
+            "inner": also innermost factors that do.
         """
         extent = loop if isinstance(loop, int) else loop.extent
         if not isinstance(extent, int):
