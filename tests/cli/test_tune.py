@@ -10,7 +10,7 @@ import pytest
 from onnx import helper, numpy_helper
 
 from tvmlab.cli import main
-from tvmlab.cli.workloads import named_workload
+from tvmlab.cli.workloads import named_workload, workload_names
 from tvmlab.target import Target
 from tvmlab.tune import Trial, TuningLog
 
@@ -93,6 +93,12 @@ def test_a_model_that_computes_nothing_is_refused(
     assert "net.onnx has no kernel to tune" in capsys.readouterr().err
 
 
+def test_groups_of_workloads() -> None:
+    assert len(workload_names(["all"])) == 27
+    assert workload_names(["C2", "resnet", "matmul-8"])[:2] == ["C2", "C1"]
+    assert workload_names(["matmul-8", "matmul-8"]) == ["matmul-8"]
+
+
 def test_searches_are_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     log = str(tmp_path / "log")
     with TuningLog(log) as opened:
@@ -108,7 +114,10 @@ def test_searches_are_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str
     out = capsys.readouterr().out
     assert "matmul-16  random   2" in out
     assert "1.5" in out
+    assert "where the median run ended" in out
+    assert "random  genetic  1" in out
     assert "random" in page.read_text("utf-8")
     assert main([*words, "--log", log, "--json"]) == 0
-    runs = json.loads(capsys.readouterr().out)
-    assert {run["search"] for run in runs} == {"random", "genetic"}
+    found = json.loads(capsys.readouterr().out)
+    assert {run["search"] for run in found["runs"]} == {"default", "random", "genetic"}
+    assert {contest["second"] for contest in found["contests"]} == {"genetic"}

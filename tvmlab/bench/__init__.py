@@ -11,7 +11,16 @@ from .peaks import machine_peaks, measure_peaks
 from .plot import plot_html
 from .results import TURNS, BenchResult, Score, run_benchmarks
 from .row import Row
-from .searches import SearchRun, curves_html, read_runs, run_searches, summary_rows
+from .search_curves import curves_html
+from .search_report import Contest, contest_rows, contests, near_rows, summary_rows
+from .searches import (
+    SearchRun,
+    measure_again,
+    measure_defaults,
+    read_runs,
+    run_searches,
+    stages_of,
+)
 from .tables import result_tables
 
 __all__ = [
@@ -20,18 +29,25 @@ __all__ = [
     "TURNS",
     "BenchResult",
     "Circumstances",
+    "Contest",
     "Row",
     "Score",
     "SearchRun",
     "Watch",
+    "contest_rows",
+    "contests",
     "curves_html",
     "find_rows",
     "machine_peaks",
+    "measure_again",
+    "measure_defaults",
     "measure_peaks",
+    "near_rows",
     "plot_html",
     "read_runs",
     "result_tables",
     "run_benchmarks",
     "run_searches",
+    "stages_of",
     "summary_rows",
 ]

@@ -1,7 +1,9 @@
 """Searches beside each other: the best schedule after each trial, from several seeds.
 
 Every run is a tuner of its own name in one log, and reads no other's trials: a comparison can be
-ended at any moment and goes on from its log.
+ended at any moment and goes on from its log. It is done in stages: all searches on all workloads
+with few trials first, seed by seed, then with more, so that a comparison that is cut says something
+of everything.
 
 >>> for run in run_searches(spaces, ("annealing", "random"), seeds=(0, 1), trials=100, log=path):
 ...     print(run.search, run.best)
@@ -12,15 +14,30 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from statistics import median
-from typing import Any
 
-from tvmlab.tune import Measurer, Space, Trial, Tuner, TuningLog, busy_workers
-
-from .plot import page_of, plotly_objects
+from tvmlab.support import ParseError, ScheduleError
+from tvmlab.tune import (
+    Measurer,
+    MeasureRequest,
+    MeasureSettings,
+    Space,
+    Trial,
+    Tuner,
+    TuningLog,
+    busy_workers,
+    default_starts,
+    workload_of,
+)
 
 _STARTED = "default"
+DEFAULT = "default"
+"""Stands for the schedule that tvmlab's operators give a workload, beside the searches."""
+_AGAIN = "again"
+_CAREFUL = MeasureSettings(repeats=10, repeat_seconds=0.01, budget_seconds=0.3)
+_ROUNDS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,16 +48,26 @@ class SearchRun:
     ----------
     curve
         The best throughput after each measured trial, in GFLOP/s.
+    again
+        That of the best schedule, measured again with care beside those of the other runs: what a
+        search chose as the fastest of many is in part a lucky measurement. 0 if it was not.
     """
 
     workload: str
     search: str
     seed: int
     curve: tuple[float, ...]
+    again: float = 0.0
 
     @property
     def best(self) -> float:
-        return self.curve[-1] if self.curve else 0.0
+        return self.again or (self.curve[-1] if self.curve else 0.0)
+
+    def at(self, mark: int) -> float | None:
+        """The best after so many trials; None if it has not come so far."""
+        if self.search == DEFAULT:
+            return self.best
+        return self.curve[mark - 1] if len(self.curve) >= mark else None
 
     def trials_to(self, throughput: float) -> int | None:
         """After how many trials it had reached so much; None if it never did."""
@@ -68,6 +95,11 @@ class Chapter(TuningLog):
         return [trial for trial in found if trial.tuner == self.tuner]
 
 
+def stages_of(trials: int) -> tuple[int, ...]:
+    """A quarter, half and all of the trials."""
+    return tuple(sorted({max(1, trials // 4), max(1, trials // 2), trials}))
+
+
 def run_searches(
     spaces: Mapping[str, Space],
     searches: Sequence[str],
@@ -77,8 +109,9 @@ def run_searches(
     log: str | os.PathLike[str],
     seconds: float | None = None,
     starts: bool = False,
+    stages: Sequence[int] = (),
 ) -> Iterator[SearchRun]:
-    """Run what the log lacks, seed by seed; yields each run when it has all its trials.
+    """Run what the log lacks; yields each run when it has all the trials of a stage.
 
     Parameters
     ----------
@@ -86,16 +119,20 @@ def run_searches(
         End after so long; a run that is not complete then is not yielded.
     starts
         Whether each search begins with the default schedule.
+    stages
+        Trials after which the next run has its turn, until all have so many; by default each run
+        is done to its end.
     """
     until = None if seconds is None else time.monotonic() + seconds
     with Measurer(busy_workers()) as runner:
-        for seed in seeds:
-            for name, space in spaces.items():
-                for search in searches:
-                    run = _run(name, space, search, seed, trials, log, runner, until, starts)
-                    if run is None:
-                        return
-                    yield run
+        for stage in stages or (trials,):
+            for seed in seeds:
+                for name, space in spaces.items():
+                    for search in searches:
+                        done = _run(name, space, search, seed, stage, log, runner, until, starts)
+                        if done is None:
+                            return
+                        yield done
 
 
 def _run(
@@ -109,7 +146,7 @@ def _run(
     until: float | None,
     starts: bool,
 ) -> SearchRun | None:
-    """One run to its end; None if the time is over before."""
+    """One run up to so many trials; None if the time is over before."""
     own = _own_name(name, search, seed, starts)
     with Chapter(log, own) as chapter:
         tuner = Tuner(
@@ -123,71 +160,92 @@ def _run(
     return SearchRun(name, search, seed, _curve(done))
 
 
+def measure_defaults(
+    spaces: Mapping[str, Space], log: str | os.PathLike[str], *, starts: bool = False
+) -> None:
+    """Measure the default schedule of each workload that the log has none of."""
+    with Measurer(busy_workers()) as runner:
+        for name, space in spaces.items():
+            own, found = _own_name(name, DEFAULT, 0, starts), default_starts(space)
+            with Chapter(log, own) as chapter:
+                tuner = Tuner(
+                    space, log=chapter, runner=runner, search="random", transfer=False, name=own,
+                    starts=found, watch=0, settings=_CAREFUL,
+                )  # fmt: skip
+                if found and not tuner.measured:
+                    for _ in tuner.run(1):
+                        pass
+
+
+def measure_again(
+    spaces: Mapping[str, Space], log: str | os.PathLike[str], *, starts: bool = False
+) -> None:
+    """Measure the best schedule of each run with care, those of one workload beside each other."""
+    best = {own: t for own, t in _best_trials(log, starts).items() if own.split("/")[0] in spaces}
+    with Measurer(busy_workers()) as runner, TuningLog(log) as opened:
+        for name, space in spaces.items():
+            of_workload = {own: t for own, t in best.items() if own.split("/")[0] == name}
+            for _ in range(_ROUNDS):
+                for own, trial in of_workload.items():
+                    with suppress(ParseError, ScheduleError):  # steps of another version
+                        opened.add(_repeated(own, trial, space, runner))
+
+
+def _repeated(own: str, trial: Trial, space: Space, runner: Measurer) -> Trial:
+    schedule = trial.schedule(space.program)
+    request = MeasureRequest.of(schedule.program, space.target, settings=_CAREFUL)
+    result = runner.submit(request).result()
+    return replace(
+        trial, kind=_AGAIN, tuner=own, status=result.status, error=result.error,
+        seconds=result.median, result=result.to_json(),
+        gflops=result.gflops(workload_of(space.program).flops),
+    )  # fmt: skip
+
+
+def _best_trials(log: str | os.PathLike[str], starts: bool) -> dict[str, Trial]:
+    """The fastest trial of each run whose best one was not measured again yet."""
+    with TuningLog(log) as opened:
+        again = {(t.tuner, t.program_hash) for t in opened.trials(kind=_AGAIN)}
+        fastest: dict[str, Trial] = {}
+        for trial in opened.trials():
+            if _parts(trial.tuner, starts) and trial.ok and trial.seconds:
+                known = fastest.get(trial.tuner)
+                if known is None or trial.seconds < (known.seconds or 0.0):
+                    fastest[trial.tuner] = trial
+    return {own: t for own, t in fastest.items() if (own, t.program_hash) not in again}
+
+
 def read_runs(log: str | os.PathLike[str], *, starts: bool = False) -> list[SearchRun]:
     """All runs that a log has, complete or not."""
     with TuningLog(log) as opened:
-        trials = opened.trials()
+        trials, again = opened.trials(), opened.trials(kind=_AGAIN)
     by_tuner: dict[str, list[Trial]] = {}
     for trial in trials:
         if trial.status != "refused":
             by_tuner.setdefault(trial.tuner, []).append(trial)
     runs: list[SearchRun] = []
     for own, found in by_tuner.items():
-        words = own.split("/")
-        if len(words) == 4 and (words[3] == _STARTED) == starts:
-            runs.append(SearchRun(words[0], words[1], int(words[2]), _curve(found)))
+        words = _parts(own, starts)
+        if words:
+            fastest = max(found, key=_throughput)
+            repeats = [
+                _throughput(t)
+                for t in again
+                if t.tuner == own and t.program_hash == fastest.program_hash
+            ]
+            known = median(repeats) if repeats else 0.0
+            runs.append(SearchRun(words[0], words[1], int(words[2]), _curve(found), known))
     return runs
 
 
-def summary_rows(runs: Sequence[SearchRun], marks: Sequence[int]) -> list[tuple[str, ...]]:
-    """A table: for each workload and search the median over seeds, after so many trials each."""
-    rows = [("workload", "search", "seeds", *(f"after {mark}" for mark in marks))]
-    for (workload, search), group in _grouped(runs).items():
-        cells = [_shown(_median_at(group, mark)) for mark in marks]
-        rows.append((workload, search, str(len(group)), *cells))
-    return rows
+def _parts(own: str, starts: bool) -> list[str]:
+    """Workload, search, seed and kind of a run by its name; empty if it is none of these."""
+    words = own.split("/")
+    return words if len(words) == 4 and (words[3] == _STARTED) == starts else []
 
 
-def curves_html(runs: Sequence[SearchRun]) -> str:
-    """A page with a plot for each workload: the median of the seeds after each trial.
-
-    Raises
-    ------
-    OptionError
-        If plotly is not installed.
-    """
-    objects = plotly_objects()
-    figures: list[Any] = []
-    for workload in dict.fromkeys(run.workload for run in runs):
-        figure = objects.Figure()
-        for (name, search), group in _grouped(runs).items():
-            if name != workload:
-                continue
-            most = max(len(run.curve) for run in group)
-            values = [_median_at(group, n) for n in range(1, most + 1)]
-            figure.add_scatter(name=search, x=list(range(1, most + 1)), y=values, mode="lines")
-        figure.update_layout(
-            title=workload, xaxis_title="trials", yaxis_title="GFLOP/s", template="plotly_white"
-        )
-        figures.append(figure)
-    return page_of("searches", figures)
-
-
-def _grouped(runs: Sequence[SearchRun]) -> dict[tuple[str, str], list[SearchRun]]:
-    groups: dict[tuple[str, str], list[SearchRun]] = {}
-    for run in runs:
-        groups.setdefault((run.workload, run.search), []).append(run)
-    return groups
-
-
-def _median_at(runs: Sequence[SearchRun], mark: int) -> float | None:
-    """The median best after so many trials, over the runs that came so far."""
-    values = [run.curve[mark - 1] for run in runs if len(run.curve) >= mark]
-    return median(values) if values else None
-
-
-def _shown(value: float | None) -> str:
-    return "-" if value is None else f"{value:.1f}"
+def _throughput(trial: Trial) -> float:
+    return (trial.gflops or 1.0 / trial.seconds) if trial.ok and trial.seconds else 0.0
 
 
 def _own_name(name: str, search: str, seed: int, starts: bool) -> str:
@@ -197,7 +255,6 @@ def _own_name(name: str, search: str, seed: int, starts: bool) -> str:
 def _curve(trials: Sequence[Trial]) -> tuple[float, ...]:
     top, curve = 0.0, list[float]()
     for trial in trials:
-        if trial.ok and trial.seconds:
-            top = max(top, trial.gflops or 1.0 / trial.seconds)
+        top = max(top, _throughput(trial))
         curve.append(top)
     return tuple(curve)

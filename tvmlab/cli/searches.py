@@ -3,10 +3,25 @@
 from __future__ import annotations
 
 import argparse
+import sys
+import time
 from dataclasses import asdict
+from datetime import timedelta
 from pathlib import Path
 
-from tvmlab.bench import SearchRun, curves_html, read_runs, run_searches, summary_rows
+from tvmlab.bench import (
+    SearchRun,
+    contest_rows,
+    contests,
+    curves_html,
+    measure_again,
+    measure_defaults,
+    near_rows,
+    read_runs,
+    run_searches,
+    stages_of,
+    summary_rows,
+)
 from tvmlab.inspect import table
 from tvmlab.support import write_whole
 from tvmlab.target import Target
@@ -14,28 +29,34 @@ from tvmlab.tune import SEARCHES, generic_space
 
 from .parser import Parser, whole_number
 from .terminal import heading, indented, print_json
-from .workloads import named_workload
+from .workloads import named_workload, workload_names
 
 SUMMARY = "compare the tuner's searches"
 DESCRIPTION = """\
 Run searches for a fast schedule beside each other: each from several seeds and with as many trials,
-none of them reading what another found. Ended and started again, the comparison goes on from its
-log."""
+none of them reading what another found. All of them get few trials first, then more, so that a
+comparison that is cut short still covers all workloads; started again, it goes on from its log. In
+the end the best schedules are measured again, beside the default one."""
 _MARKS = (10, 25, 50, 100, 150, 200)
+_DEFAULT = ("annealing", "genetic", "random")
 
 
 def fill(parser: Parser) -> None:
     """Declare the arguments."""
     parser.add_argument(
-        "workloads", nargs="+", metavar="WORKLOAD", help="matmul-N, C1 to C12, D1 to D9"
-    )
+        "workloads", nargs="+", metavar="WORKLOAD",
+        help="matmul-N, C1 to C12, D1 to D9, or a group: resnet, mobilenet, matmuls, all",
+    )  # fmt: skip
     parser.add_argument(
-        "--search", action="append", choices=list(SEARCHES), help="may be given more than once "
-        "(default: annealing, genetic, random)",
+        "--search", action="append", choices=list(SEARCHES), help="may be given more than once; "
+        "the first is set against the others (default: annealing, genetic, random)",
     )  # fmt: skip
     parser.add_argument("--seeds", type=whole_number(1, 100), default=3, help="default: 3")
     parser.add_argument("--trials", type=whole_number(1, 10**6), default=200, help="default: 200")
-    parser.add_argument("--seconds", type=whole_number(1, 10**7), help="end after so long")
+    parser.add_argument(
+        "--seconds", type=whole_number(0, 10**7),
+        help="begin no trial after so long; then the best schedules are measured again",
+    )  # fmt: skip
     parser.add_argument("--log", default="searches.sqlite", help="default: searches.sqlite")
     parser.add_argument(
         "--starts", action="store_true", help="begin each search with the default schedule"
@@ -47,25 +68,60 @@ def fill(parser: Parser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run what the log lacks, and show all that it has of these workloads."""
     target = Target.of("cpu")
-    names: list[str] = arguments.workloads
+    names = workload_names(arguments.workloads)
+    searches: tuple[str, ...] = tuple(dict.fromkeys(arguments.search or _DEFAULT))
     spaces = {name: generic_space(named_workload(name, target)[0], target) for name in names}
-    for _ in run_searches(
-        spaces, arguments.search or ("annealing", "genetic", "random"),
-        seeds=range(arguments.seeds), trials=arguments.trials, log=arguments.log,
-        seconds=arguments.seconds, starts=arguments.starts,
+    measure_defaults(spaces, arguments.log, starts=arguments.starts)
+    progress = _Progress(len(spaces) * len(searches) * arguments.seeds, arguments.trials)
+    for done in run_searches(
+        spaces, searches, seeds=range(arguments.seeds), trials=arguments.trials,
+        log=arguments.log, seconds=arguments.seconds, starts=arguments.starts,
+        stages=stages_of(arguments.trials),
     ):  # fmt: skip
-        pass
+        progress.tell(done)
+    measure_again(spaces, arguments.log, starts=arguments.starts)
     runs = [r for r in read_runs(arguments.log, starts=arguments.starts) if r.workload in names]
     if arguments.plot:
         write_whole(Path(arguments.plot), curves_html(runs))
-    _show(runs, arguments.trials, as_json=arguments.json)
+    _show(runs, searches[0], arguments.trials, as_json=arguments.json)
     return 0 if runs else 1
 
 
-def _show(runs: list[SearchRun], trials: int, *, as_json: bool) -> None:
+class _Progress:
+    """A line for each run that has come to the end of a stage, on the error stream."""
+
+    def __init__(self, runs: int, trials: int) -> None:
+        self._all = runs * trials
+        self._done: dict[tuple[str, str, int], int] = {}
+        self._start = time.monotonic()
+        self._before: int | None = None
+
+    def tell(self, run: SearchRun) -> None:
+        self._done[run.workload, run.search, run.seed] = len(run.curve)
+        done = sum(self._done.values())
+        passed = time.monotonic() - self._start
+        # What a log had already took no time.
+        if self._before is None or passed < 1:
+            self._before = done
+        pace = (done - self._before) / passed if done > self._before else 0.0
+        left = timedelta(seconds=round((self._all - done) / pace)) if pace else "?"
+        print(
+            f"{run.workload} {run.search} seed {run.seed}: {len(run.curve)} trials, "
+            f"{run.best:.1f} GFLOP/s; {done} of {self._all} in all, about {left} left",
+            file=sys.stderr, flush=True,
+        )  # fmt: skip
+
+
+def _show(runs: list[SearchRun], first: str, trials: int, *, as_json: bool) -> None:
+    marks = [mark for mark in _MARKS if mark <= trials] or [trials]
+    found = contests(runs, first, marks)
     if as_json:
-        print_json([asdict(run) for run in runs])
+        print_json({"runs": [asdict(run) for run in runs], "contests": [asdict(c) for c in found]})
         return
-    marks = [mark for mark in _MARKS if mark <= trials]
     print(heading("best schedule so far, GFLOP/s, median of the seeds"))
-    print(indented(table(summary_rows(runs, marks or [trials]))))
+    print(indented(table(summary_rows(runs, marks))))
+    print(heading("where the median run ended"))
+    print(indented(table(near_rows(runs))))
+    if found:
+        print(heading("at equal trials, over all workloads"))
+        print(indented(table(contest_rows(found))))

@@ -1,8 +1,9 @@
-"""Workloads by name: `matmul-512`, `matmul-64x256x1024`, `C1` to `C12`, `D1` to `D9`."""
+"""Workloads by name: `matmul-512`, `matmul-64x256x1024`, `C1` to `C12`, `D1` to `D9`; groups."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 import tvmlab.te as te
 from tvmlab.bench.operators.conv import MOBILENET, RESNET
@@ -13,7 +14,21 @@ from tvmlab.topi import channel_block, conv2d, matmul, schedule_conv, schedule_m
 
 from .parser import UsageError, close_match
 
+MATMULS = ("matmul-128", "matmul-256", "matmul-512", "matmul-1024", "matmul-64x1024x1024",
+           "matmul-1024x64x1024")  # fmt: skip
+GROUPS = {
+    "resnet": tuple(RESNET),
+    "mobilenet": tuple(MOBILENET),
+    "matmuls": MATMULS,
+    "all": (*RESNET, *MOBILENET, *MATMULS),
+}
 EXAMPLES = ("matmul-512", "matmul-64x256x1024", *RESNET, *MOBILENET)
+
+
+def workload_names(words: Sequence[str]) -> list[str]:
+    """Names of workloads, with groups such as "resnet" or "all" written out."""
+    found = [name for word in words for name in GROUPS.get(word, (word,))]
+    return list(dict.fromkeys(found))
 
 
 def named_workload(name: str, target: Target) -> tuple[Tensor, Schedule]:

@@ -4,7 +4,7 @@ from tvmlab.target import machine_description, machine_id
 
 from .explore import Record, explore_space, predicted_vs_measured
 from .features import Features, extract_batch, extract_features, feature_names
-from .log import RecordLog, Trial, TuningLog, Workload, best, default_log_path, lookup
+from .log import RecordLog, Trial, TuningLog, Workload, best, default_log_path, lookup, workload_of
 from .measure import (
     Measurer,
     MeasureRequest,
@@ -91,4 +91,5 @@ __all__ = [
     "rank_report",
     "spearman",
     "worker_command",
+    "workload_of",
 ]
