@@ -305,7 +305,9 @@ def _is_term(e: Expr, atom: Expr, factor: int, dtype: DType) -> bool:
 
 
 def _is_number(e: Expr, value: int, dtype: DType) -> bool:
-    return type(e) is Const and e.value == wrap_int(value, dtype) and e.dtype == dtype
+    if type(e) is not Const or (e.dtype is not dtype and e.dtype != dtype):
+        return False
+    return e.value == wrap_int(value, dtype)
 
 
 def _term(atom: Expr, factor: int, dtype: DType) -> Expr:

@@ -37,6 +37,7 @@ from tvmlab.ir import (
     accessed_buffer,
     children,
     conjuncts,
+    const_int,
     eq,
     is_const,
     seq,
@@ -162,9 +163,10 @@ def loop_intervals(loops: Sequence[For], env: Bounds) -> dict[Var, Interval]:
     """The values that loop variables take, extents taken at their largest."""
     found: dict[Var, Interval] = {}
     for loop in loops:
-        most = bound_of(loop.extent, env).hi
+        most = const_int(loop.extent)
+        if most is None:
+            most = bound_of(loop.extent, env.bind_all(found)).hi
         found[loop.var] = Interval(0, None if most is None else max(most - 1, 0))
-        env = env.bind(loop.var, found[loop.var])
     return found
 
 

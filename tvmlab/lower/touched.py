@@ -67,9 +67,7 @@ def _one(access: Access, dim: int, env: Bounds) -> Run | None:
     best = None if box.extent is None else Run(box.min, box.extent)
     if not inner or not access.conditions:
         return best
-    running = env
-    for var, interval in inner.items():
-        running = running.bind(var, interval)
+    running = env.bind_all(inner)
     for condition in access.conditions:
         if not loads_of(condition):
             running = running.assume(condition)

@@ -133,6 +133,7 @@ from .order import (
 )
 from .program import (
     create_program,
+    sizes_of,
     tensor_names,
 )
 from .reduction import (
@@ -290,6 +291,7 @@ __all__ = [
     "sin",
     "sinh",
     "size_var",
+    "sizes_of",
     "sqrt",
     "sum",
     "tag_scope",

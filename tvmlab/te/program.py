@@ -53,6 +53,11 @@ def create_program(
     )
 
 
+def sizes_of(outputs: Tensor | Sequence[Tensor]) -> list[Var]:
+    """The scalar sizes that a program of the outputs needs, in order."""
+    return list(scalars_of(operations_of(_roots(outputs))))
+
+
 def tensor_names(outputs: Tensor | Sequence[Tensor]) -> dict[Tensor, tuple[str, str]]:
     """What each tensor is called in the program of the outputs: its block, and its buffer.
 

@@ -12,7 +12,15 @@ from typing import Any
 
 from tvmlab.ir import Buffer, Program, Var
 from tvmlab.support import ScheduleError, user_span
-from tvmlab.te import ComputeOp, Operation, PlaceholderOp, ScanOp, Tensor, create_program
+from tvmlab.te import (
+    ComputeOp,
+    Operation,
+    PlaceholderOp,
+    ScanOp,
+    Tensor,
+    create_program,
+    sizes_of,
+)
 
 from .axes import AttachType
 from .operations import copied, with_inlined
@@ -56,7 +64,7 @@ def base_program(
             handed.append(Handed(position, found.name, found))
         else:
             needed.append(found)
-    sizes = [v for v in create_program(roots).params if isinstance(v, Var) and v not in needed]
+    sizes = [v for v in sizes_of(roots) if v not in needed]
     program = create_program(roots, args=[*needed, *sizes], name=name or "main")
     return program, handed
 
