@@ -122,3 +122,15 @@ def set_theme(page: Page, theme: str) -> None:
         f"JupyterLab {theme.title()}",
     )
     page.wait_for_timeout(400)
+
+
+@pytest.fixture
+def plain_page(browser: Browser) -> Iterator[Page]:
+    """A page with no JupyterLab in which no script may fail."""
+    context = browser.new_context(viewport={"width": 1280, "height": 1000})
+    page = context.new_page()
+    failures: list[str] = []
+    page.on("pageerror", lambda error: failures.append(str(error)))
+    yield page
+    context.close()
+    assert failures == []

@@ -106,12 +106,20 @@ def _inside(points: Sequence[Residual], chosen: str, region: Region | None) -> l
     if chosen == "region" and region is not None:
         left, right, low, high = region
         return [p for p in points if left <= p.measured <= right and low <= p.predicted <= high]
-    off = {
-        "fast": lambda p: math.log(p.ratio),
-        "slow": lambda p: -math.log(p.ratio),
-    }.get(chosen, lambda p: abs(math.log(p.ratio)))
+    off = _OFF.get(chosen, _OFF["off"])
     ordered = sorted(points, key=off, reverse=True)
     return [p for p in ordered[: max(_LEAST, len(points) // 10)] if off(p) > 0]
+
+
+def _faster(point: Residual) -> float:
+    return math.log(point.ratio)
+
+
+_OFF: dict[str, Callable[[Residual], float]] = {
+    "off": lambda point: abs(_faster(point)),
+    "fast": _faster,
+    "slow": lambda point: -_faster(point),
+}
 
 
 def _traits(
@@ -135,8 +143,9 @@ def _traits(
         if ranks in seen:  # another feature that says the same of these schedules
             continue
         seen.add(ranks)
-        middle = [float(np.median(side[:, n])) for side in (a, b)]
-        found.append(Trait(feature_words(feature_names()[n]), *middle, float(share[n])))
+        here, there = (float(np.median(side[:, n])) for side in (a, b))
+        words = feature_words(feature_names()[n])
+        found.append(Trait(words, here, there, float(share[n])))
     return found
 
 

@@ -19,6 +19,7 @@ from tvmlab.support import TvmlabError, UserError
 from .asking import Fields, StepNotTakenError, checked, fields_of, node_of, step_of, text_of
 from .questions import QUESTIONS
 from .session import Session
+from .study_questions import study_of
 from .telling import told
 from .tutoring import exercise_do
 
@@ -164,6 +165,10 @@ def _explore(session: Session, fields: Fields) -> None:
     session.explore(count)
 
 
+def _study(session: Session, fields: Fields) -> None:
+    session.studies.start(study_of(fields, "what"))
+
+
 def _cancel(session: Session, fields: Fields) -> None:
     del fields
     session.cancel()
@@ -186,5 +191,6 @@ _HANDLERS: dict[str, Callable[[Session, Fields], Any]] = {
     "auto": _auto,
     "explore": _explore,
     "exercise_do": exercise_do,
+    "study": _study,
     "cancel": _cancel,
 }

@@ -107,10 +107,11 @@ def _region(fields: Fields) -> tuple[float, float, float, float] | None:
     given = fields.get("region")
     if given is None:
         return None
-    bounds = [b for b in given if isinstance(b, (int, float))] if isinstance(given, list) else []
+    listed = cast("list[Any]", given) if isinstance(given, list) else []
+    bounds = [float(b) for b in listed if isinstance(b, (int, float))]
     if len(bounds) != 4:
         raise UserError("a region has four numbers: measured from, to, predicted from, to")
-    left, right, low, high = map(float, bounds)
+    left, right, low, high = bounds
     return left, right, low, high
 
 

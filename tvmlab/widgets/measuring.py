@@ -151,7 +151,7 @@ class Measuring:
         predicted = self._guesses.predict(work.program) if new else None
         reference = None if work.node == start.id else start.program
         request = MeasureRequest.of(work.program, owner.target, reference=reference)
-        result = self._run(request, cancelled)
+        result = self.run(request, cancelled)
         gflops = result.gflops(owner.ledger.flops) if owner.ledger.flops else None
         with owner.lock:
             if work.node is None:
@@ -172,7 +172,7 @@ class Measuring:
                 owner.ledger.remark = self._guesses.words
                 owner.refresh()
 
-    def _run(self, request: MeasureRequest, cancelled: threading.Event) -> MeasureResult:
+    def run(self, request: MeasureRequest, cancelled: threading.Event) -> MeasureResult:
         """Measure and wait; whatever goes wrong is in the result."""
         if cancelled.is_set():
             return MeasureResult("cancelled", error="the measurement was cancelled")

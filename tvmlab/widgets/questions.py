@@ -36,6 +36,7 @@ from .page import page_text
 from .registry import sessions
 from .session import Session
 from .session_file import ENDING, session_text
+from .study_questions import pool, profile, proof
 from .tutoring import exercise
 
 _KINDS = ("python", *get_args(SourceKind))
@@ -219,6 +220,9 @@ QUESTIONS: dict[str, Callable[[Session, Fields], Any]] = {
     "machines": machines,
     "learning": learning,
     "attribution": attribution,
+    "proof": proof,
+    "profile": profile,
+    "pool": pool,
     "roofline": _roofline,
     "suggest": _suggest,
     "file": _file,

@@ -33,6 +33,7 @@ from .ledger import Ledger
 from .listeners import Listener, Listeners
 from .measuring import Measuring
 from .state import JobReport, State, StateWriter
+from .studies import Studies
 from .tutor import tutor_state
 
 _numbers = itertools.count(1)
@@ -74,6 +75,7 @@ class Session:
         self.measuring = Measuring(self, runner, self.guesses)
         self.exploring = Exploring(self, self.measuring, self.guesses)
         self.writer = StateWriter(schedule, self.target, self.ids)
+        self.studies = Studies(self, self.measuring)
         self.fixes: dict[str, tuple[Program, Fix]] = {}
         self.notes: tuple[str, ...] = ()
         self.closed = False
@@ -186,5 +188,6 @@ class Session:
             **self.writer.write(session, self.ledger, self._job),
             "auto": self.auto.on,
             "exercise": tutor_state(self.schedule),
+            "shares": self.studies.shares,
             "cell": cell_text(self.schedule, self.id, self.writer.hash_of(node)),
         }

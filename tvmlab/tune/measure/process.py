@@ -43,7 +43,7 @@ class WorkerProcess:
                 stdout=subprocess.PIPE,
                 stderr=errors,
                 bufsize=0,
-                env=_environment(),
+                env=environment(),
                 start_new_session=True,  # Ctrl-C in the terminal does not reach it
             )
         self._lines = _Lines(cast(Any, self._process.stdout).fileno())
@@ -212,7 +212,7 @@ def _explain(name: str) -> str:
     return reasons.get(name, "")
 
 
-def _environment() -> dict[str, str]:
+def environment() -> dict[str, str]:
     """The parent's environment, with threads turned off in libraries that a worker does not use.
 
     A tvmlab that is not installed, but found in a source tree, is found there by the child too.

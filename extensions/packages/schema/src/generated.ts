@@ -40,7 +40,11 @@ export type Command =
   | AttributionCommand
   | ExerciseCommand
   | ExerciseDoCommand
-  | ResidualsCommand;
+  | ResidualsCommand
+  | StudyCommand
+  | ProofCommand
+  | ProfileCommand
+  | PoolCommand;
 /**
  * Parameter values by name
  */
@@ -500,6 +504,47 @@ export interface ResidualsCommand {
   region: number[] | null;
 }
 /**
+ * Begin a study of the current state
+ */
+export interface StudyCommand {
+  type: 'study';
+  /**
+   * Comes back in the reply
+   */
+  id: number;
+  what: 'proof' | 'profile' | 'pool';
+}
+/**
+ * Ask what the interpreter found
+ */
+export interface ProofCommand {
+  type: 'proof';
+  /**
+   * Comes back in the reply
+   */
+  id: number;
+}
+/**
+ * Ask where the time goes
+ */
+export interface ProfileCommand {
+  type: 'profile';
+  /**
+   * Comes back in the reply
+   */
+  id: number;
+}
+/**
+ * Ask how states rank on several processors
+ */
+export interface PoolCommand {
+  type: 'pool';
+  /**
+   * Comes back in the reply
+   */
+  id: number;
+}
+/**
  * The whole state
  */
 export interface StateMessage {
@@ -581,6 +626,12 @@ export interface State {
    */
   cell: string;
   exercise?: ExerciseState | null;
+  /**
+   * Measured shares of lines, own and inclusive, of this very state; null if it was not watched
+   */
+  shares?: {
+    [k: string]: number[];
+  } | null;
 }
 /**
  * One line of the loop nest
@@ -828,7 +879,7 @@ export interface Point {
  * Work in the background
  */
 export interface Job {
-  kind: 'measure' | 'explore' | 'machine';
+  kind: 'measure' | 'explore' | 'machine' | 'study';
   /**
    * Such as 'measuring random schedules'
    */
@@ -895,6 +946,9 @@ export interface ReplyMessage {
     | Attribution
     | Exercise
     | Residuals
+    | Proof
+    | Profile
+    | Pool
     | null;
   /**
    * Why not, if not ok
@@ -1581,4 +1635,89 @@ export interface Trait {
   inside: number;
   outside: number;
   share: number;
+}
+/**
+ * Answer to proof
+ */
+export interface Proof {
+  study: 'proof';
+  known: boolean;
+  failure: string;
+  sizes: string;
+  runs: string[];
+  findings: Finding[];
+  notes: string[];
+}
+/**
+ * Something that went wrong in the interpreter
+ */
+export interface Finding {
+  stage: 'start' | 'schedule' | 'lowered';
+  rule: string;
+  words: string;
+  line: string;
+  loops: string[];
+  iterations: string[];
+  row: string | null;
+}
+/**
+ * Answer to profile
+ */
+export interface Profile {
+  study: 'profile';
+  known: boolean;
+  failure: string;
+  lines: LineShare[];
+  counters: CounterFact[];
+  samples: number;
+  unknown: number;
+  elsewhere: number;
+  overhead: number;
+  seconds: number;
+  message: string;
+}
+/**
+ * Share of the samples of a line
+ */
+export interface LineShare {
+  row: string;
+  own: number;
+  inclusive: number;
+}
+/**
+ * A counter, or why it says nothing
+ */
+export interface CounterFact {
+  name: string;
+  value: string;
+  reason: string;
+}
+/**
+ * Answer to pool
+ */
+export interface Pool {
+  study: 'pool';
+  known: boolean;
+  failure: string;
+  machines: string[];
+  rows: PoolRow[];
+  flips: string[];
+  values: string[];
+}
+/**
+ * A state on all processors
+ */
+export interface PoolRow {
+  node: string;
+  label: string;
+  cells: PoolCell[];
+}
+/**
+ * A state on one processor
+ */
+export interface PoolCell {
+  seconds: number | null;
+  lower: number | null;
+  upper: number | null;
+  message: string;
 }

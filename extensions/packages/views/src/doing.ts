@@ -2,6 +2,12 @@ import type { Controller } from './controller';
 import { h } from './dom';
 import { EXPLORE_COUNT } from './plot/scatter';
 
+const STUDIES = {
+  'study:proof': 'proof',
+  'study:profile': 'profile',
+  'study:pool': 'pool'
+} as const;
+
 /** What commands need of the view besides the controller. */
 export interface IDoingView {
   say(text: string): void;
@@ -28,6 +34,11 @@ export class Doing {
       case 'measure_gains':
       case 'measure_machine':
         void controller.command({ type: command });
+        break;
+      case 'study:proof':
+      case 'study:profile':
+      case 'study:pool':
+        void controller.command({ type: 'study', what: STUDIES[command] });
         break;
       case 'explore':
         void controller.command({ type: 'explore', count: EXPLORE_COUNT });

@@ -8,6 +8,8 @@ import { learningInsight } from './insights/learning';
 import { machinesInsight } from './insights/machines';
 import { iterationsInsight } from './insights/iterations';
 import { memoryInsight } from './insights/memory';
+import { profileInsight } from './insights/profile';
+import { proofInsight } from './insights/proof';
 import { residualsInsight } from './insights/residuals';
 import { rooflineInsight } from './insights/roofline';
 import { suggestInsight } from './insights/suggest';
@@ -44,6 +46,8 @@ export const INSIGHTS: readonly IInsight[] = [
   rooflineInsight,
   gainsInsight,
   suggestInsight,
+  proofInsight,
+  profileInsight,
   memoryInsight,
   iterationsInsight,
   flowInsight,

@@ -1,7 +1,12 @@
 import { h } from '../dom';
 import type { IInsight } from '../insights';
 import { choiceOf, chooser } from './choosing';
+import { measuredPool } from './pool';
+import { studyQuestion } from './studies';
 import { factsTable } from './tables';
+
+/** What processors: other ones by their code, or this one restricted, which is measured. */
+const POOL = 'pool';
 
 /** The same schedule on another machine, side by side. */
 export const machinesInsight: IInsight = {
@@ -9,21 +14,26 @@ export const machinesInsight: IInsight = {
   label: 'Machines',
   ask: view => {
     const other = choiceOf(view, 'machines.other');
+    if (other === POOL) {
+      return studyQuestion(view, { type: 'pool' });
+    }
     const { measurement, history } = view.session;
     return {
       version: `${history.current}:${other ?? ''}:${measurement.median ?? ''}`,
       command: { type: 'machines', other }
     };
   },
-  inputs: ({ choices }) => [choices],
-  draw: (_, answer) => {
-    if (!answer?.data || !('flips' in answer.data)) {
+  inputs: ({ choices, session, connection }) => [choices, session.job, connection.state],
+  draw: (view, answer) => {
+    if (choiceOf(view, 'machines.other') === POOL) {
+      return measuredPool(view, answer);
+    }
+    if (!answer?.data || !('choices' in answer.data)) {
       return [
         h('p', { class: 'tvmlab-why' }, answer?.error ?? 'Making code for the other machine…')
       ];
     }
     const { choices, other, facts, steps, flips } = answer.data;
-    const options = choices.map(name => [name, name] as const);
     return [
       h(
         'div',
@@ -32,7 +42,10 @@ export const machinesInsight: IInsight = {
           'span',
           { class: 'tvmlab-choosers' },
           'This machine and',
-          chooser('machines.other', 'Other machine', other, options)
+          chooser('machines.other', 'Other machine', other, [
+            ...choices.map(name => [name, name] as const),
+            [POOL, 'a pool, measured']
+          ])
         )
       ),
       factsTable(

@@ -4,7 +4,10 @@ import { h } from '../dom';
 import { percent, time } from '../format';
 import type { IViewState } from '../viewState';
 
-/** What the margin of the nest shows as a figure; measured time is shared out as estimated. */
+/**
+ * What the margin of the nest shows as a figure. Measured time is shared out as the samples of a
+ * watched kernel say, and before there are any as estimated.
+ */
 const METRICS = {
   time: ['estimated time', cost => cost.time],
   compute: ['arithmetic', cost => cost.compute],
@@ -26,6 +29,8 @@ export interface ICostStyle {
   metric: keyof typeof METRICS;
   scale: keyof typeof SCALES;
   seconds: number | null;
+  /** Measured shares of lines, own and inclusive, where the kernel was watched. */
+  shares: Readonly<Record<string, number[]>> | null;
 }
 
 export function costStyle({ choices, session }: IViewState): ICostStyle {
@@ -35,7 +40,8 @@ export function costStyle({ choices, session }: IViewState): ICostStyle {
   return {
     metric: metric in METRICS ? (metric as ICostStyle['metric']) : 'time',
     scale: scale in SCALES ? (scale as ICostStyle['scale']) : 'linear',
-    seconds: stale ? null : median
+    seconds: stale ? null : median,
+    shares: session.shares ?? null
   };
 }
 
@@ -67,7 +73,7 @@ export function legend(known: boolean, style: ICostStyle): HTMLElement {
 }
 
 /** The two costs: inclusive pale, the line's own share full. */
-export function costs(cost: Cost, style: ICostStyle): HTMLElement {
+export function costs(cost: Cost, style: ICostStyle, row: string): HTMLElement {
   const [, scaled] = SCALES[style.scale];
   const bar = (share: number, side: string, total: boolean): HTMLElement =>
     h('i', {
@@ -88,14 +94,18 @@ export function costs(cost: Cost, style: ICostStyle): HTMLElement {
       bar(cost.moved, 'tvmlab-m', true),
       bar(cost.moved_own, 'tvmlab-m', false)
     ),
-    h('span', { class: 'tvmlab-pc' }, figure(cost, style))
+    h('span', { class: 'tvmlab-pc' }, figure(cost, style, row))
   );
 }
 
-function figure(cost: Cost, { metric, seconds }: ICostStyle): string {
+function figure(cost: Cost, { metric, seconds, shares }: ICostStyle, row: string): string {
   const [, share] = METRICS[metric];
   if (metric !== 'measured') {
     return percent(share(cost));
+  }
+  if (shares !== null) {
+    const share = shares[row]?.[1] ?? 0;
+    return seconds === null ? percent(share) : time(seconds * share);
   }
   return seconds === null ? '–' : time(seconds * cost.time);
 }

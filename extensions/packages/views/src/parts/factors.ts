@@ -16,7 +16,9 @@ export function readFactors(text: string): { value: Value } | { error: string } 
   if (parts.length === 0) {
     return { error: 'Give factors, such as: 8, or auto, 8' };
   }
-  const value = (parts.length === 1 ? ['auto', ...parts] : parts).map(part => (/^(auto|none|_|\?)$/i.test(part) ? null : Number(part)));
+  const value = (parts.length === 1 ? ['auto', ...parts] : parts).map(part =>
+    /^(auto|none|_|\?)$/i.test(part) ? null : Number(part)
+  );
   if (value.some(part => part !== null && !(Number.isInteger(part) && part > 0))) {
     return { error: 'Factors are whole numbers above zero, or auto' };
   }

@@ -57,7 +57,7 @@ export function drawRow(
       ...words(row),
       folded && dim(' …')
     ),
-    row.cost ? costs(row.cost, style) : h('span')
+    row.cost ? costs(row.cost, style, row.id) : h('span')
   );
 }
 

@@ -36,8 +36,8 @@ export class Nest extends Part<IViewState> {
 
   protected inputs(view: IViewState): readonly unknown[] {
     const { session, selected, collapsed } = view;
-    const { metric, scale, seconds } = costStyle(view);
-    return [session.rows, selected, collapsed, metric, scale, seconds];
+    const { metric, scale, seconds, shares } = costStyle(view);
+    return [session.rows, selected, collapsed, metric, scale, seconds, shares];
   }
 
   protected draw(view: IViewState): void {

@@ -1,0 +1,146 @@
+import type { CounterFact, Profile } from '@tvmlab/schema';
+
+import { h } from '../dom';
+import { count, percent, time } from '../format';
+import type { IInsight } from '../insights';
+import { type IViewState, rowOf } from '../viewState';
+import { studyButton, studyQuestion } from './studies';
+
+/** Where the time of the running kernel goes, line by line, and what the processor counted. */
+export const profileInsight: IInsight = {
+  id: 'profile',
+  label: 'Profile',
+  ask: view => studyQuestion(view, { type: 'profile' }),
+  inputs: ({ session, connection }) => [session.job, session.rows, connection.state],
+  draw: (view, answer) => {
+    const caption = h(
+      'div',
+      { class: 'tvmlab-cap' },
+      h('span', {}, 'Where the time goes'),
+      studyButton(view, 'profile', 'Watch it run')
+    );
+    if (!answer?.data || !('study' in answer.data) || answer.data.study !== 'profile') {
+      return [caption, h('p', { class: 'tvmlab-why' }, answer?.error ?? 'Asking…')];
+    }
+    return [caption, ...found(view, answer.data)];
+  }
+};
+
+function found(view: IViewState, profile: Profile): HTMLElement[] {
+  const { known, failure, lines, counters, message } = profile;
+  if (!known) {
+    return [
+      h(
+        'p',
+        { class: 'tvmlab-why' },
+        'Runs the kernel for a second in a process of its own, and notes ten thousand times a second ' +
+          'at which instruction each thread is. The shares then show in the margin of the nest as ' +
+          '“measured time”, too.'
+      )
+    ];
+  }
+  if (failure !== '') {
+    return [
+      h(
+        'p',
+        { class: 'tvmlab-why tvmlab-wrong', role: 'status' },
+        `It could not be watched: ${failure}`
+      )
+    ];
+  }
+  return [
+    h('p', { class: 'tvmlab-why', role: 'status' }, `${message}${message && ' '}${told(profile)}`),
+    ...(lines.length === 0 ? [] : [table(view, profile)]),
+    h('h5', {}, 'Counters, for one call'),
+    counterTable(counters)
+  ];
+}
+
+function told({ seconds, overhead, samples, unknown, elsewhere }: Profile): string {
+  const parts = [`A call takes ${time(seconds)}`];
+  if (samples > 0) {
+    parts.push(
+      `${count(samples)} samples`,
+      `${percent(overhead)} slower while they were taken`,
+      `${percent(unknown)} at code of no known line`,
+      `${percent(elsewhere)} outside of the kernel`
+    );
+  }
+  return `${parts.join(', ')}.`;
+}
+
+function table(view: IViewState, { lines, seconds }: Profile): HTMLElement {
+  const shown = view.session.rows.flatMap(({ id }) => lines.find(({ row }) => row === id) ?? []);
+  return h(
+    'table',
+    { class: 'tvmlab-facts-table tvmlab-shares', 'aria-label': 'Measured shares' },
+    h(
+      'thead',
+      {},
+      h(
+        'tr',
+        {},
+        ...['line', 'own', 'with what is inside', ''].map(text => h('th', { scope: 'col' }, text))
+      )
+    ),
+    h(
+      'tbody',
+      {},
+      ...shown.map(({ row, own, inclusive }) =>
+        h(
+          'tr',
+          {},
+          h(
+            'th',
+            { scope: 'row' },
+            h(
+              'button',
+              { class: 'tvmlab-link', type: 'button', 'data-row': row },
+              rowOf(view.session, row)?.name ?? row
+            )
+          ),
+          h('td', {}, percent(own)),
+          h('td', {}, `${percent(inclusive)}, ${time(seconds * inclusive)}`),
+          h(
+            'td',
+            { 'aria-hidden': 'true' },
+            h('i', { style: `width:${(100 * inclusive).toFixed(1)}%` }),
+            h('i', { class: 'tvmlab-own', style: `width:${(100 * own).toFixed(1)}%` })
+          )
+        )
+      )
+    )
+  );
+}
+
+/** What was counted, then what could not be, with the reason once for all that share it. */
+function counterTable(counters: readonly CounterFact[]): HTMLElement {
+  const reasons = new Map<string, string[]>();
+  for (const { name, reason } of counters.filter(counter => counter.reason !== '')) {
+    reasons.set(reason, [...(reasons.get(reason) ?? []), name]);
+  }
+  return h(
+    'div',
+    {},
+    h(
+      'table',
+      { class: 'tvmlab-facts-table', 'aria-label': 'Counters' },
+      h(
+        'tbody',
+        {},
+        ...counters
+          .filter(({ reason }) => reason === '')
+          .map(({ name, value }) =>
+            h('tr', {}, h('th', { scope: 'row' }, name), h('td', {}, value))
+          )
+      )
+    ),
+    ...[...reasons].map(([reason, names]) =>
+      h(
+        'p',
+        { class: 'tvmlab-why' },
+        `Not counted: ${names.join(', ')}. The system says: ${reason}. The tab Memory simulates misses instead.`
+      )
+    )
+  );
+}
