@@ -14,6 +14,9 @@ from .layout import Layout
 _MOST_PIXELS = 14
 """Pixels of the register tile at most: more do not help, and are more code."""
 
+_MOST_OF_ONE = 28
+"""The same, if it has one vector of channels."""
+
 _FILTER_COST = 8
 """Reading filters from the second-level cache takes as long as computing so many pixels."""
 
@@ -84,8 +87,10 @@ def _plan_by_pixel(anchor: Anchor, machine: Target) -> ConvPlan:
 def _plan_by_channel(anchor: Anchor, machine: Target) -> ConvPlan:
     """Vectors hold channels of one pixel."""
     width = machine.lanes(anchor.window.dtype.bits)
-    lanes, channels = _channel_lanes(anchor, width, 1 if anchor.kind != "full" else 2)
-    room = _tile_room(machine, channels * -(-lanes // width))
+    late = _filters_come_late(anchor, machine)
+    lanes, channels = _channel_lanes(anchor, width, 1 if anchor.kind != "full" or late else 2)
+    most = _MOST_OF_ONE if late else _MOST_PIXELS
+    room = _tile_room(machine, channels * -(-lanes // width), most)
     pixels = even_tile(anchor.extent("W"), room)
     rows, rows_first = _parts(anchor, machine, channels * (lanes if channels == 1 else 1))
     tall = 1
@@ -141,9 +146,25 @@ def plan_panels(anchor: Anchor, machine: Target) -> ConvPlan:
     return ConvPlan(vectors * width, 1, pixels, tall, rows, rows_first)
 
 
-def _tile_room(machine: Target, vectors: int) -> int:
+def _tile_room(machine: Target, vectors: int, most: int = _MOST_PIXELS) -> int:
     """How often so many vectors fit the registers, besides the operands of one step."""
-    return min(_MOST_PIXELS, max(1, (max(machine.num_registers, 8) - vectors - 1) // vectors))
+    return min(most, max(1, (max(machine.num_registers, 8) - vectors - 1) // vectors))
+
+
+def _filters_come_late(anchor: Anchor, machine: Target) -> bool:
+    """Whether filters come from behind the second cache, and whole rows make larger tiles of one
+    vector of channels: each filter should meet many pixels then.
+    """
+    if anchor.kind != "full":
+        return False
+    filters = anchor.op.input_tensors[1]
+    size = prod(const_int(s) or 1 for s in filters.shape) * filters.dtype.itemsize
+    rows = _tile_room(machine, 1, _MOST_OF_ONE) // anchor.extent("W")
+    return size > _second_cache(machine) and rows > 1 and _height(anchor) % rows == 0
+
+
+def _second_cache(machine: Target) -> int:
+    return next((c.size for c in machine.caches if c.level == 2), 512 << 10)
 
 
 def _channel_lanes(anchor: Anchor, width: int, wanted: int) -> tuple[int, int]:
@@ -245,7 +266,7 @@ def _parts(anchor: Anchor, machine: Target, channels: int, tall: int = 1) -> tup
     image = source.dtype.itemsize
     for letter, size in zip(letters, source.shape, strict=False):
         image *= 1 if letter == "N" else const_int(size) or 1
-    second = next((c.size for c in machine.caches if c.level == 2), 512 << 10)
+    second = _second_cache(machine)
 
     def cost(rows: int, rows_first: bool) -> float:
         """How much longer than at best it takes, as a factor."""

@@ -21,6 +21,8 @@ from tvmlab.te import Tensor
 from .conv_anchor import Anchor, find_anchor
 from .conv_panels import schedule_panels
 from .conv_plan import ConvPlan, plan_conv, waits_for_filters, wants_panels
+from .default.look import access_steps, block_of
+from .default.transposes import transpose_squares
 from .steps import write_out
 from .tag import is_broadcast, is_injective
 from .winograd_schedule import schedule_winograd
@@ -57,7 +59,7 @@ def schedule_conv(
     results = [outputs] if isinstance(outputs, Tensor) else list(outputs)
     anchor, machine = find_anchor(results), Target.of(target)
     sch = Schedule(results, args=args, name=name or anchor.op.name)
-    _schedule_around(sch, anchor, results)
+    _schedule_around(sch, anchor, results, machine)
     for tensor in anchor.epilogue[:-1]:
         sch.compute_inline(tensor)
     if anchor.kind == "winograd":
@@ -68,7 +70,7 @@ def schedule_conv(
         return sch
     plan = plan_conv(anchor, machine)
     tile = _tile(sch, anchor, plan)
-    _pad(sch, anchor, tile)
+    _pad(sch, anchor, tile, machine)
     sch.parallel(tile.thread)
     if waits_for_filters(anchor, plan, machine):
         sch.prefetch(anchor.op.input_tensors[1], tile.panels, 1, spread=True)
@@ -160,7 +162,7 @@ def _written_out(sums: Sequence[LoopRef], plan: ConvPlan) -> list[LoopRef]:
     return found
 
 
-def _pad(sch: Schedule, anchor: Anchor, tile: _Tile) -> None:
+def _pad(sch: Schedule, anchor: Anchor, tile: _Tile, machine: Target) -> None:
     """Place the copy of the image with its margin."""
     if anchor.padded is None:
         return
@@ -168,14 +170,16 @@ def _pad(sch: Schedule, anchor: Anchor, tile: _Tile) -> None:
         sch.compute_inline(anchor.padded)
         return
     if not tile.has_part_of_image:
-        _spread(sch, sch.block(anchor.padded))
+        _spread(sch, sch.block(anchor.padded), machine)
         return
     loops = sch.compute_at(anchor.padded, tile.thread)
     if loops:
         sch.vectorize(loops[-1])
 
 
-def _schedule_around(sch: Schedule, anchor: Anchor, results: Sequence[Tensor]) -> None:
+def _schedule_around(
+    sch: Schedule, anchor: Anchor, results: Sequence[Tensor], machine: Target
+) -> None:
     """Inline what comes element by element; vectors and threads for all other operations.
 
     What comes later may also rearrange elements; what comes before is read many times.
@@ -186,13 +190,29 @@ def _schedule_around(sch: Schedule, anchor: Anchor, results: Sequence[Tensor]) -
         if light and not is_among(tensor, results) and sch.check("compute_inline", tensor):
             sch.compute_inline(tensor)
             continue
-        _spread(sch, sch.block(tensor))
+        _spread(sch, sch.block(tensor), machine)
 
 
-def _spread(sch: Schedule, block: BlockRef) -> None:
-    *outer, last = sch.loops(block)
-    if sch.check("vectorize", last):
-        sch.vectorize(sch.split(last, [None, 64])[1])
+def _spread(sch: Schedule, block: BlockRef, machine: Target) -> None:
+    """Vectors, or squares where a copy goes across memory, and threads."""
+    loops = _by_blocks(sch, block, machine)
+    outer = transpose_squares(sch, block, loops, machine)
+    if outer is None:
+        *outer, last = loops
+        if sch.check("vectorize", last):
+            sch.vectorize(sch.split(last, [None, 64])[1])
     shared = sch.fuse(*outer[:2]) if len(outer) > 1 else next(iter(outer), None)
     if shared is not None and sch.check("parallel", shared):
         sch.parallel(shared)
+
+
+def _by_blocks(sch: Schedule, block: BlockRef, machine: Target) -> list[LoopRef]:
+    """The loops of a block, those over channels that lie in blocks split in the same way."""
+    lanes = machine.lanes(block_of(sch, block).writes[0].buffer.dtype.bits)
+    found: list[LoopRef] = []
+    steps = [access.steps for access in access_steps(sch, block)]
+    for loop in sch.loops(block):
+        uneven = any(step.get(loop.var, 0) is None for step in steps)
+        whole = loop.extent is not None and loop.extent % lanes == 0
+        found += sch.split(loop, [None, lanes]) if uneven and whole else [loop]
+    return found

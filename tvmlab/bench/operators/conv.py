@@ -1,5 +1,6 @@
 """Convolutions of ResNet-18 and depthwise ones of MobileNet (Table 2 of the TVM paper), batch 1;
-grouped ones of ResNeXt and ShuffleNet; some of them in the layouts NCHW and NHWC, nothing packed.
+grouped ones of ResNeXt and ShuffleNet; some of them in the layouts NCHW and NHWC, nothing packed,
+and again with constant filters.
 
 Images come in the layout that each library likes best, filters packed beforehand where it can. 3x3
 filters with stride 1 are transformed for Winograd's algorithm; the rows `C2-direct` and so on have
@@ -24,6 +25,7 @@ from tvmlab.topi import (
     channel_block,
     conv2d,
     conv2d_winograd,
+    layout_transform,
     pack_array,
     pack_winograd,
     schedule_conv,
@@ -77,6 +79,8 @@ def _ours(row: Row, inputs: Inputs, target: Target) -> Contender:
     block = channel_block(target)
     plain = "NCHW" if 1 < of_group < channels and of_group % block else None
     if layout := row.option("layout", plain):
+        if row.option("constant"):
+            return _transformed(row, inputs, layout, target)
         return _unpacked(row, inputs, layout, target)
     image = "NCHW" if channels % block else f"NCHW{block}c"
     tile = 0
@@ -114,6 +118,28 @@ def _unpacked(row: Row, inputs: Inputs, layout: str, target: Target) -> Contende
         made.run,
         lambda: pack_array(made.result(), layout, "NCHW"),
         prepared=f"images in the layout {layout}",
+    )
+
+
+def _transformed(row: Row, inputs: Inputs, layout: str, target: Target) -> Contender:
+    """Winograd's algorithm on images in a usual layout, from filters transformed beforehand."""
+    (_, channels, height, width), (outputs, *_) = row.shapes
+    block = channel_block(target)
+    filters = pack_winograd(inputs[1], winograd_tile(height, width, channels, outputs), block)
+    data, weight = _placeholder(inputs[0], layout), te.placeholder(filters.shape, name="W")
+    if layout == "NCHW":
+        inside = f"NCHW{block}c"
+        moved = layout_transform(data, layout, inside)
+        out = layout_transform(conv2d_winograd(moved, weight, 1, inside), inside, layout)
+    else:
+        out = conv2d_winograd(data, weight, 1, layout)
+    arrays = [_aligned(pack_array(inputs[0], "NCHW", layout)), _aligned(filters)]
+    made = kernel_contender(schedule_conv(out, target, args=[data, weight, out]), arrays, target)
+    return Contender(
+        made.name,
+        made.run,
+        lambda: pack_array(made.result(), layout, "NCHW"),
+        prepared=f"images in the layout {layout}, filters transformed",
     )
 
 
@@ -240,9 +266,10 @@ def _grouped(name: str) -> Row:
     return Row("grouped", name, "conv2d", shapes, options=options)
 
 
-def _in_layout(row: Row, layout: str) -> Row:
-    options = (*row.options, ("layout", layout))
-    return replace(row, group="layouts", name=f"{row.name}-{layout.lower()}", options=options)
+def _in_layout(row: Row, layout: str, *extra: tuple[str, Any]) -> Row:
+    options = (*row.options, ("layout", layout), *extra)
+    name = "-".join([row.name, layout.lower(), *(what for what, _ in extra)])
+    return replace(row, group="layouts", name=name, options=options)
 
 
 ROWS = (
@@ -253,6 +280,11 @@ ROWS = (
     *(
         _in_layout(row, layout)
         for row in (*map(_resnet, ("C1", "C2", "C4", "C9", "C12")), _mobilenet("D1"))
+        for layout in ("NCHW", "NHWC")
+    ),
+    *(
+        _in_layout(_resnet(name), layout, ("constant", True))
+        for name in ("C2", "C9", "C12")
         for layout in ("NCHW", "NHWC")
     ),
 )
