@@ -164,6 +164,7 @@ def _filters_come_late(anchor: Anchor, machine: Target) -> bool:
 
 
 def _second_cache(machine: Target) -> int:
+    """Its size in bytes."""
     return next((c.size for c in machine.caches if c.level == 2), 512 << 10)
 
 
@@ -229,7 +230,7 @@ def worth_asking(panel: int, weights: float, tiles: float, machine: Target) -> b
     tiles
         How many register tiles each panel meets.
     """
-    second = next((c.size for c in machine.caches if c.level == 2), 512 << 10)
+    second = _second_cache(machine)
     several = weights > panel and weights >= second / 4
     return several and panel <= second / 8 and 0 < tiles <= _MOST_TILES_ASKING
 
