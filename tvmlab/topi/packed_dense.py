@@ -145,7 +145,7 @@ def _tile(
     return outer, row, inner, lanes, count * columns * depth >= _WORTH_THREADS
 
 
-_AHEAD = 32
+_AHEAD = 48
 """Rows of a panel that are asked for before they are needed."""
 
 _SOME_ROWS = 48
