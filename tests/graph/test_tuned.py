@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -12,10 +13,10 @@ from tvmlab.graph import BuildOptions, Graph, GraphBuilder, TensorType
 from tvmlab.graph.compiler import BuildReport, Built, build_with_report
 from tvmlab.graph.groups import body_of
 from tvmlab.graph.kernels import FindSchedule, compile_kernel, unscheduled
-from tvmlab.ir import Program, structural_hash
+from tvmlab.ir import Program, parse, structural_hash, to_text
 from tvmlab.runtime import create
 from tvmlab.schedule import Schedule
-from tvmlab.support import ScheduleError
+from tvmlab.support import OptionError, ScheduleError
 from tvmlab.target import Target
 from tvmlab.tune import Trial, TuningLog, lookup
 from tvmlab.tune.log.trial import target_key, workload_of
@@ -132,3 +133,28 @@ def test_steps_that_do_not_fit_are_refused() -> None:
     strange.split(strange.loops(strange.blocks()[0])[0], [None, 4])
     with pytest.raises(ScheduleError):
         built(lambda _program, _target: strange)
+
+
+def test_a_twin_with_other_names_takes_the_same_schedule(tmp_path: Path) -> None:
+    """What was tuned as an operator by itself serves the layers of a network that compute it."""
+    _, report = built(None)
+    group = max(report.groups, key=lambda g: len(g.nodes))
+    program = unscheduled(body_of(group.text), group.kernel)
+    names = ["left", "right", "below", "tied", "made", "total"]
+    text = to_text(program)
+    for number, block in enumerate(Schedule(program).blocks()):
+        text = re.sub(rf"\b{block.name}\b", names[number], text)
+    for number, buffer in enumerate(program.buffers):
+        text = re.sub(rf"\b{buffer.name}\b", f"{names[number]}_there", text)
+    twin = parse(text)
+    assert structural_hash(twin) == structural_hash(program)
+    path = log_of(tmp_path / "log.sqlite", [twin])
+    tuned, told = built(lookup(path))
+    assert told.found == {group.kernel}
+    for got, expected in zip(values(tuned), values(built(None)[0]), strict=True):
+        np.testing.assert_allclose(got, expected, rtol=1e-5, atol=1e-5)
+
+
+def test_a_log_without_the_program_serves_no_twins(tmp_path: Path) -> None:
+    with TuningLog(tmp_path / "log.sqlite") as log, pytest.raises(OptionError, match="no workload"):
+        log.program("0" * 64)

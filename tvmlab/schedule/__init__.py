@@ -8,10 +8,10 @@ from .history_file import ReadHistory, read_history, write_history
 from .index import ProgramIndex, accesses, blocks_in, index_of
 from .kinds import block_kind
 from .primitives.reduction import ReductionForm, reduction_form
-from .refs import BlockRef, LoopRef
+from .refs import BlockRef, LoopRef, Ref
 from .registry import PRIMITIVES, Applied, ParamSpec, Primitive, primitive
 from .repeating import program_without, repeat_steps
-from .schedule import Schedule
+from .schedule import Schedule, replay_step
 from .service import Attempt
 from .stages import Group, Replayed, Stage, TeSchedule
 from .trace import Instruction, Step, Trace, read_json
@@ -38,6 +38,7 @@ __all__ = [
     "ProgramIndex",
     "ReadHistory",
     "ReductionForm",
+    "Ref",
     "RefusedError",
     "Replayed",
     "Schedule",
@@ -59,6 +60,7 @@ __all__ = [
     "read_json",
     "reduction_form",
     "repeat_steps",
+    "replay_step",
     "size_facts",
     "write_history",
 ]

@@ -19,6 +19,7 @@ from tvmlab.te import Tensor, create_program
 
 from .database import TuningLog, default_log_path
 from .trial import Trial, target_key
+from .twins import replay_on_twin
 
 Lookup: TypeAlias = Callable[[Program, TargetLike], Schedule | None]
 LogLike: TypeAlias = TuningLog | str | os.PathLike[str] | None
@@ -65,7 +66,7 @@ def best_trial(
         structural_hash(program), target_key(Target.of(target)), machine or machine_id()
     )
     for trial in trials:
-        schedule = None if trial.stale else _replayed(trial, program)
+        schedule = None if trial.stale else _replayed(trial, program, log)
         if schedule is not None:
             return trial, schedule
     return None
@@ -84,10 +85,16 @@ def _program(tensors: Tensor | Sequence[Tensor]) -> Program:
     return create_program([tensors] if isinstance(tensors, Tensor) else list(tensors))
 
 
-def _replayed(trial: Trial, program: Program) -> Schedule | None:
+def _replayed(trial: Trial, program: Program, log: TuningLog) -> Schedule | None:
     """The schedule, if its steps still make the program that was measured."""
     try:
         schedule = trial.schedule(program)
+        if structural_hash(schedule.program) == trial.program_hash:
+            return schedule
+    except TvmlabError:
+        pass  # its steps may name what is named otherwise here
+    try:
+        first, schedule = replay_on_twin(trial.trace, log.program(trial.workload), program)
     except TvmlabError:
         return None
-    return schedule if structural_hash(schedule.program) == trial.program_hash else None
+    return schedule if structural_hash(first.program) == trial.program_hash else None

@@ -23,8 +23,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tvmlab.ir import Program
 from tvmlab.runtime import default_cache_dir
-from tvmlab.support import ParseError, RuntimeFailure
+from tvmlab.support import OptionError, ParseError, RuntimeFailure
 
 from .lines import RecordLog
 from .trial import LOG_VERSION, Trial, Workload, compact, versions
@@ -172,6 +173,22 @@ class TuningLog:
         with self._told("read"):
             rows = self._connection.execute("SELECT key, name, text, flops FROM workloads")
             return {row[0]: Workload(*row) for row in rows.fetchall()}
+
+    def program(self, workload: str) -> Program:
+        """The unscheduled program of a workload, with the names that it had first.
+
+        Raises
+        ------
+        OptionError
+            If the log does not know the workload.
+        """
+        with self._told("read"), self._guard:
+            row = self._connection.execute(
+                "SELECT key, name, text, flops FROM workloads WHERE key = ?", (workload,)
+            ).fetchone()
+        if row is None:
+            raise OptionError(f"the log has no workload {workload}")
+        return Workload(*row).program
 
     def best_trials(self, workload: str, target: str, machine: str, most: int = 8) -> list[Trial]:
         """The fastest trials, fastest first."""
