@@ -15,7 +15,7 @@ from helpers.workloads import Workload, random_workload
 from numpy.typing import NDArray
 
 from tvmlab.codegen import interpret
-from tvmlab.ir import Program
+from tvmlab.ir import Program, parse
 from tvmlab.lower import lower
 from tvmlab.schedule import BlockRef, LoopRef, Schedule
 from tvmlab.support import UserError
@@ -116,3 +116,24 @@ def test_steps_on_twisted_loops_keep_the_values(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(1000, 1400))
 def test_steps_on_many_twisted_loops_keep_the_values(seed: int) -> None:
     check_seed(seed)
+
+
+DIVIDING = """
+def f(A: int64[20], C: int64[20]):
+    for j in range(5):
+        for m in range(8):
+            with block("C", vj=spatial(5, j), vm=spatial(8, m)):
+                where(m // (5 - j) < 2)
+                C[vj + vm] = A[vj] + C[vj + vm]
+"""
+
+
+@pytest.mark.parametrize("tail", ["mask", "guard", "peel"])
+def test_a_condition_that_divides_is_asked_of_iterations_that_exist(tail: str) -> None:
+    source = parse(DIVIDING)
+    sch = Schedule(source)
+    sch.split(sch.loops("C")[0], [None, 3], tail)
+    a, want, got = np.arange(20), np.ones(20, "int64"), np.ones(20, "int64")
+    interpret(source, [a, want])
+    interpret(sch.program, [a, got])
+    np.testing.assert_array_equal(got, want)

@@ -9,12 +9,14 @@ from typing import Any, TypeAlias
 from tvmlab.arith import Bounds, prove, simplify
 from tvmlab.ir import (
     Alloc,
+    Binary,
     Block,
     BlockSymbol,
     Buffer,
     Expr,
     For,
     Let,
+    Load,
     Program,
     Seq,
     Stmt,
@@ -105,7 +107,8 @@ def rebind(body: Stmt, values: Mapping[Var, Expr], env: Bounds, guard: Expr | No
     def visit_block(block: Block, around: Bounds) -> Block:
         predicate = substitute(block.predicate, values)
         if guard is not None:
-            predicate = logic("and", predicate, guard)
+            parts = (guard, predicate) if _needs_meaning(predicate) else (predicate, guard)
+            predicate = logic("and", *parts)
         return replace(
             block,
             bindings=tuple(bound_to(b, around) for b in block.bindings),
@@ -126,6 +129,18 @@ def rebind(body: Stmt, values: Mapping[Var, Expr], env: Bounds, guard: Expr | No
         return visit_block(stmt, around) if isinstance(stmt, Block) else stmt
 
     return visit(body, env)
+
+
+def _needs_meaning(condition: Expr) -> bool:
+    """Whether a condition cannot be asked of iterations that do not exist: it reads or divides."""
+    return any(
+        isinstance(n, Load)
+        or (isinstance(n, Binary) and n.op in _DIVISIONS and const_int(n.b) is None)
+        for n in walk(condition)
+    )
+
+
+_DIVISIONS = ("floordiv", "floormod", "truncdiv", "truncmod")
 
 
 def _not_negative(extent: Expr, env: Bounds) -> Expr:
