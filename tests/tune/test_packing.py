@@ -91,8 +91,8 @@ def test_operands_are_packed_and_sums_split() -> None:
     assert "panels" not in str(space.knobs["A.copy"].options)  # its rows are no vectors
 
 
-def test_the_schedule_of_the_product_is_a_point() -> None:
-    """Rows that leave a tail, sums in parts: what topi does for 512 x 512 on this machine."""
+def test_what_operators_do_is_a_point() -> None:
+    """Rows that leave a tail, sums in parts, as topi does for large products."""
     space = generic_space(matmul(512), _MACHINE)
     values: dict[str, Any] = {
         "depth": 128, "accumulator": True, "order": "S0 S1 R0 R1 S2", "unroll": "tile",

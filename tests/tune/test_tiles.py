@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
-from helpers.tune_programs import matmul
+from helpers.tune_programs import convolution, matmul
 
 from tvmlab import te, topi
 from tvmlab.driver import lower
 from tvmlab.ir import structural_equal
+from tvmlab.schedule import Schedule
 from tvmlab.support import ScheduleError
 from tvmlab.target import CacheLevel, Target
 from tvmlab.te import Tensor
@@ -52,6 +54,44 @@ def activated() -> Tensor:
     return te.compute((48, 48), lambda i, j: te.maximum(d[i, j], 0.0), name="E")
 
 
+def by_hand(out: Tensor, rows: int, pixels: int, blocks: int, *, rows_first: bool) -> Schedule:
+    """What operators of convolutions do: a tile of pixels and channels in registers.
+
+    Parameters
+    ----------
+    rows, pixels, blocks
+        Rows that a thread takes at once; pixels and blocks of channels of the tile.
+    rows_first
+        Whether threads share rows and copy their part of the image, or share channels.
+    """
+    sch = Schedule(out)
+    write = sch.cache_write("conv2d", "local")
+    n, j, k, l, m, *sums = sch.loops("conv2d")
+    k, row = sch.split(k, [None, rows])
+    l, pixel = sch.split(l, [None, pixels])
+    j, block = sch.split(j, [None, blocks])
+    outer = [n, k, j] if rows_first else [n, j, k]
+    sch.reorder(*outer, row, l, *sums, pixel, block, m)
+    written = sch.reverse_compute_at(write, l)
+    depthwise = len(sums) == 2
+    for loop in (*(sums if depthwise else ()), pixel, block, *written[:-1]):
+        sch.unroll(loop)
+    for loop in (m, written[-1]):
+        sch.vectorize(loop)
+    sch.decompose_reduction("conv2d", sums[0])
+    thread = sch.fuse(*outer) if depthwise else sch.fuse(*outer[:2])
+    if depthwise:
+        sch.compute_inline("pad_temp")
+    elif rows_first:
+        sch.vectorize(sch.compute_at("pad_temp", thread)[-1])
+    else:
+        i, c, *_, last = sch.loops("pad_temp")
+        sch.vectorize(last)
+        sch.parallel(sch.fuse(i, c))
+    sch.parallel(thread)
+    return sch
+
+
 _COMMON: dict[str, Any] = {
     "accumulator": True,
     "order": "S0 S1 R0 R1 S2",
@@ -59,41 +99,43 @@ _COMMON: dict[str, Any] = {
     "middle_backwards": False,
     "W.copy": "none",
 }
-DEFAULTS: dict[str, tuple[Tensor, dict[str, Any]]] = {
+TILES: dict[str, tuple[Tensor, Callable[[Tensor], Schedule], dict[str, Any]]] = {
     "depthwise": (
         depthwise(56, 32),
+        lambda out: by_hand(out, 28, 14, 1, rows_first=False),
         {"pad_temp.at": "inline", "vj": [2, 1, 1], "vk": [2, 28, 1], "vl": [1, 4, 14],
          "parallel": 3, "unroll": "tile and sum"},
     ),
-    "few filters": (
+    "rows": (
         blocked(56, 64, 64),
+        lambda out: by_hand(out, 14, 14, 2, rows_first=True),
         {"pad_temp.at": "tile", "vj": [1, 2, 2], "vk": [4, 14, 1], "vl": [1, 4, 14],
          "vrci": [1, 16], "parallel": 3, "unroll": "tile"},
     ),
-    "many filters": (
+    "channels": (
         blocked(14, 256, 256),
+        lambda out: by_hand(out, 14, 14, 2, rows_first=False),
         {"pad_temp.at": "whole", "vj": [8, 1, 2], "vk": [1, 14, 1], "vl": [1, 1, 14],
          "vrc": [1, 16], "vrci": [1, 16], "parallel": 3, "unroll": "tile"},
     ),
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", DEFAULTS)
-def test_the_schedule_of_the_operator_is_a_point(name: str) -> None:
-    """The same lowered program: the space can express all that the operator's schedule does."""
-    out, values = DEFAULTS[name]
-    own = topi.schedule_conv(out, _MACHINE)
+@pytest.mark.parametrize("name", TILES)
+def test_what_operators_do_is_a_point(name: str) -> None:
+    """The same lowered program: the space can express all that such a schedule does."""
+    out, make, values = TILES[name]
     point = generic_space(out, _MACHINE).schedule(_COMMON | values)
     assert structural_equal(
-        lower(point, target=_MACHINE).program, lower(own, target=_MACHINE).program
+        lower(point, target=_MACHINE).program, lower(make(out), target=_MACHINE).program
     )
 
 
 SPACES = {
     "matmul": lambda: generic_space(matmul(64)),
     "activated": lambda: generic_space(activated()),
-    "plain": lambda: generic_space(topi.conv2d_nchw(1, 8, 14, 14, 16, 3, padding=1)[2]),
-    "strided": lambda: generic_space(topi.conv2d_nchw(1, 8, 14, 14, 16, 3, stride=2, padding=1)[2]),
+    "plain": lambda: generic_space(convolution(8, 14, 16)),
+    "strided": lambda: generic_space(convolution(8, 14, 16, stride=2)),
     "blocked": lambda: generic_space(blocked(14, 32, 32)),
     "depthwise": lambda: generic_space(depthwise(14, 32, 2)),
 }

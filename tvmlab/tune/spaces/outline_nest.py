@@ -182,23 +182,31 @@ def composed(form: Form, numbers: Floats, bindings: Sequence[Index]) -> Index:
     return tuple(found)
 
 
-def index_motion(index: Index, atoms: Mapping[Loop, Motion], extents: Floats) -> Motion:
-    """How an index moves over a nest."""
+def index_motion(index: Index, places: Mapping[Loop, int], extents: Floats) -> Motion:
+    """How an index moves over a nest.
+
+    Parameters
+    ----------
+    places
+        Which loop of the nest each is, from the outermost.
+    """
     steps = np.zeros_like(extents)
     ranges = np.zeros((extents.shape[0], extents.shape[1] + 1))
     for atom, factor in index:
-        part = _atom_motion(atom, atoms, extents)
-        times = np.abs(factor)
-        scale = times if isinstance(times, float) else np.asarray(times)[..., None]
-        steps = steps + scale * part.steps
-        ranges = ranges + scale * part.ranges
+        times = np.abs(np.asarray(factor))
+        if isinstance(atom, Loop):
+            place = places[atom]
+            steps[:, place] += times
+            ranges[:, : place + 1] += (times * (extents[:, place] - 1.0))[:, None]
+        else:
+            part = _quotient_motion(atom, places, extents)
+            steps += times[..., None] * part.steps
+            ranges += times[..., None] * part.ranges
     return Motion(steps, ranges)
 
 
-def _atom_motion(atom: Atom, atoms: Mapping[Loop, Motion], extents: Floats) -> Motion:
-    if isinstance(atom, Loop):
-        return atoms[atom]
-    inner = index_motion(atom.index, atoms, extents)
+def _quotient_motion(atom: Quotient, places: Mapping[Loop, int], extents: Floats) -> Motion:
+    inner = index_motion(atom.index, places, extents)
     divisor = np.abs(np.asarray(atom.divisor, np.float64))[..., None]
     if atom.rest:
         steps, ranges = np.mod(inner.steps, divisor), np.minimum(inner.ranges, divisor - 1.0)

@@ -12,7 +12,7 @@ from tvmlab.ir import Program, Var
 from tvmlab.schedule import LoopRef
 from tvmlab.support import Namer, identifier
 from tvmlab.tune.features.dense import Part, part_of
-from tvmlab.tune.features.forms import Floats, Motion, loop_motions
+from tvmlab.tune.features.forms import Floats, Motion
 from tvmlab.tune.features.geometry import access_geometry
 from tvmlab.tune.features.nest import AccessKey
 
@@ -239,8 +239,8 @@ class NestTree:
         extents = np.ones((self.batch, len(loops)))
         for n, loop in enumerate(loops):
             extents[:, n] = loop.extent
-        atoms = dict(zip(loops, loop_motions(extents), strict=True))
-        return extents, [index_motion(b, atoms, extents) for b in leaf.bindings]
+        places = {loop: n for n, loop in enumerate(loops)}
+        return extents, [index_motion(b, places, extents) for b in leaf.bindings]
 
 
 def nested(loops: Sequence[Loop], inside: list[Node]) -> Node:

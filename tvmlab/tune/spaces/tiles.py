@@ -12,7 +12,7 @@ from .packing import Copy, copies, copy_at, copy_whole
 from .plan import Plan, tail_policy
 from .reader import Knobs
 
-ORDERS = ("S0 S1 R0 R1 S2", "S0 R0 S1 R1 S2", "S0 S1 R0 S2 R1")
+ORDERS = ("S0 S1 R0 R1 S2", "S0 R0 S1 R1 S2")
 SMALL = 8
 """A sum of at most so many steps, such as over a filter's width, is not split."""
 _MOST_UNROLLED = 16
