@@ -100,9 +100,9 @@ def _computed(ctx: Context, op: str, values: list[str], dtype: DType) -> str:
     kind = llvm_type(dtype)
     name = f"tvmlab.{op}.{suffix(dtype)}"
     if not ctx.module.has_helper(name):
-        text, declared = write_function(
-            op, name, dtype, len(values), scaling=ctx.target.has("avx512f")
-        )
+        wide = ctx.target.has("avx512f")
+        fused = wide or ctx.target.has("fma") or ctx.target.triple.startswith("aarch64")
+        text, declared = write_function(op, name, dtype, len(values), scaling=wide, fused=fused)
         ctx.module.helper(name, text)
         for other, declaration in declared.items():
             ctx.module.declare_text(other, declaration)

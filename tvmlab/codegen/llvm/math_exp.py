@@ -78,7 +78,7 @@ def cosh(m: MathText, x: str) -> str:
 
 def tanh(m: MathText, x: str) -> str:
     """With t = exp(2 |x|) - 1: t / (t + 2), which keeps its digits near zero."""
-    size = m.clamp(m.call("fabs", x), 0.0, _TANH_LIMIT[m.dtype.bits])
+    size = m.at_most(m.call("fabs", x), _TANH_LIMIT[m.dtype.bits])
     half = _half_expm1(m, m.add(size, size))
     result = m.div(half, m.add(half, m.number(1.0)))
     return _itself_if_tiny(m, x, m.call("copysign", result, x))
@@ -120,7 +120,7 @@ def _half_expm1(m: MathText, x: str) -> str:
 
 def _size(m: MathText, x: str) -> str:
     """|x|, cut off where the hyperbolic functions are infinite for good."""
-    return m.clamp(m.call("fabs", x), 0.0, _HYPERBOLIC_LIMIT[m.dtype.bits])
+    return m.at_most(m.call("fabs", x), _HYPERBOLIC_LIMIT[m.dtype.bits])
 
 
 def _itself_if_tiny(m: MathText, x: str, result: str) -> str:

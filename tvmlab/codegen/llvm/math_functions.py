@@ -20,7 +20,7 @@ and 120-bit numbers; `ERROR_BOUNDS` rounds them up, and tests hold the code to i
     hypot              0.5      1.1         ldexp, fmod        exact    exact
 
 Speed on one core with AVX-512, in million elements per second: exp 2700 (NumPy 2100), log 2000
-(2500), sin 1050 (1850), tan 750 (2300), tanh 2300 (2600), erf 2300 (SciPy 270), pow 360 (1300) in
+(2500), sin 1800 (1850), tan 750 (2300), tanh 2800 (2600), erf 2300 (SciPy 270), pow 360 (1300) in
 float32; exp 1200 (1200), log 800 (1200), sin 660 (125), tanh 950 (550), erf 400 (300), pow 250
 (420) in float64. fmod goes through the C library, one element after the other (310 in both).
 """
@@ -85,9 +85,9 @@ def has_polynomial(op: str) -> bool:
 
 
 def write_function(
-    op: str, name: str, dtype: DType, arity: int, *, scaling: bool = False
+    op: str, name: str, dtype: DType, arity: int, *, scaling: bool = False, fused: bool = False
 ) -> tuple[str, dict[str, str]]:
-    """The text of a function and what it needs declared; `scaling` as for `MathText`."""
-    text = MathText(dtype, scaling=scaling)
+    """The text of a function and what it needs declared; `scaling`, `fused` as for `MathText`."""
+    text = MathText(dtype, scaling=scaling, fused=fused)
     result = _RULES[op](text, *ARGUMENTS[:arity])
     return text.render(name, result, arity), text.declared

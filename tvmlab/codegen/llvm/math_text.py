@@ -33,12 +33,20 @@ class MathText:
         The function that this is a part of; by default it is a function of its own.
     scaling
         Whether the machine scales 512-bit vectors by powers of two in one instruction.
+    fused
+        Whether it has an instruction for `fma`.
     """
 
     def __init__(
-        self, dtype: DType, whole: MathText | None = None, *, scaling: bool = False
+        self,
+        dtype: DType,
+        whole: MathText | None = None,
+        *,
+        scaling: bool = False,
+        fused: bool = False,
     ) -> None:
         self.dtype = dtype
+        self.fused = fused
         self._scaling = scaling
         self.scalef = scaling and dtype.bits * dtype.lanes == 512
         self.int_type = DType("int", dtype.bits, dtype.lanes)
@@ -145,8 +153,12 @@ class MathText:
 
     def clamp(self, a: str, low: float, high: float) -> str:
         """The nearest value of a range; NaN stays NaN."""
-        over = self.select(self.compare("ogt", a, self.number(high)), self.number(high), a)
+        over = self.at_most(a, high)
         return self.select(self.compare("olt", over, self.number(low)), self.number(low), over)
+
+    def at_most(self, a: str, high: float) -> str:
+        """The smaller of a value and a number; NaN stays NaN."""
+        return self.select(self.compare("ogt", a, self.number(high)), self.number(high), a)
 
     def polynomial(self, x: str, coefficients: list[float] | tuple[float, ...]) -> str:
         """Horner's rule; the constant term comes first."""

@@ -14,6 +14,8 @@ from .math_text import MathText
 # pi / 2 in parts so short that products with the multiples in question are exact.
 _TWO_PARTS = (1.570796325802803, 9.920935796805404e-10)
 _THREE_PARTS = (1.5707963267341256, 6.077100506303966e-11, 2.0222662487959506e-21)
+# The same for products that are not rounded: each part has all digits of a number of the type.
+_FUSED_PARTS = (1.5707963705062866, -4.371138828673793e-08, -1.7151245100058819e-15)
 _LARGEST = {32: 2.0**22, 64: 2.0**20}
 # pi / 2 as a number of the type and what that lacks.
 _HALF_PI = {32: (1.5707963705062866, -4.3711390001862426e-08),
@@ -126,9 +128,12 @@ def atan2(m: MathText, y: str, x: str) -> str:
 
 
 def _of_angle(m: MathText, name: str, x: str, finish: _Finish) -> str:
-    usual = _single(m, x, finish, wide=name == "tan") if m.dtype.bits == 32 else (
-        _double(m, x, finish)
-    )  # fmt: skip
+    if m.dtype.bits == 64:
+        usual = _double(m, x, finish)
+    elif m.fused and name != "tan":
+        usual = _single_fused(m, x, finish)
+    else:
+        usual = _single(m, x, finish, wide=name == "tan")
     if name != "cos":
         usual = m.select(m.compare("oeq", x, m.number(0.0)), x, usual)  # a zero keeps its sign
     huge = m.compare("oge", m.call("fabs", x), m.number(_LARGEST[m.dtype.bits]))
@@ -153,18 +158,35 @@ def _single(m: MathText, x: str, finish: _Finish, *, wide: bool) -> str:
     return result
 
 
+def _single_fused(m: MathText, x: str, finish: _Finish) -> str:
+    """Reduce by three parts without leaving float32; the first leaves no error at all."""
+    turns = m.round_to_integer(x, 2 / math.pi)
+    n = turns.number
+    first, second, third = (m.number(-part) for part in _FUSED_PARTS)
+    rest = m.fma(n, first, x)
+    step, step_lost = m.two_product(n, second)
+    r, lost = _sum(m, rest, step)
+    low = m.muladd(n, third, m.strict("fadd", lost, step_lost))
+    s, c = _sin_cos(m, r, low)
+    return finish(m, turns.count, s, c)
+
+
+def _sum(m: MathText, a: str, b: str) -> tuple[str, str]:
+    """The sum and what rounding lost of it, for operands in any order."""
+    total = m.strict("fadd", a, b)
+    back = m.strict("fsub", total, a)
+    there = m.strict("fsub", total, back)
+    lost = m.strict("fadd", m.strict("fsub", a, there), m.strict("fsub", b, back))
+    return total, lost
+
+
 def _double(m: MathText, x: str, finish: _Finish) -> str:
     """Reduce by three parts, keeping what rounding loses."""
     turns = m.round_to_integer(x, 2 / math.pi)
     n = turns.number
     first, second, third = (m.number(part) for part in _THREE_PARTS)
     rest = m.strict("fsub", x, m.strict("fmul", n, first))
-    step = m.strict("fmul", n, second)
-    r = m.strict("fsub", rest, step)
-    # What the subtraction lost, for operands in any order.
-    back = m.strict("fsub", rest, r)
-    there = m.strict("fadd", r, back)
-    lost = m.strict("fadd", m.strict("fsub", rest, there), m.strict("fsub", back, step))
+    r, lost = _sum(m, rest, m.neg(m.strict("fmul", n, second)))
     correction = m.strict("fsub", m.strict("fmul", n, third), lost)
     y = m.strict("fsub", r, correction)
     low = m.strict("fsub", m.strict("fsub", r, y), correction)
