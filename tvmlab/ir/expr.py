@@ -484,6 +484,11 @@ def cast(value: ExprLike, dtype: DType | str) -> Expr:
     return Cast(x, to)
 
 
+def as_size(value: Expr) -> Expr:
+    """A whole number in the type of sizes, loops and indices; anything else as it is."""
+    return cast(value, INDEX) if value.dtype.is_int and value.dtype.lanes == 1 else value
+
+
 def is_scope(name: str) -> bool:
     """Whether a name is a memory scope: one of `SCOPES` or an accelerator's memory."""
     return name in SCOPES or name.startswith("accel.")

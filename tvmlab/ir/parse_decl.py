@@ -9,7 +9,7 @@ from typing import cast, get_args
 from tvmlab.support import DType, TypeMismatch
 
 from .buffer import Region
-from .expr import SCOPES, Buffer, Expr, Var, is_scope
+from .expr import SCOPES, Buffer, Expr, Var, as_size, is_scope
 from .folding_tree import fold
 from .parse_expr import ExprParser, index_parts
 from .parse_literal import is_untyped
@@ -77,7 +77,7 @@ class DeclarationParser:
             self.fail(
                 node, f"{name} needs a type with a shape", "write float32[4, 4], or float32[()]"
             )
-        shape = tuple(fold(self.exprs.expr(size)) for size in index_parts(node))
+        shape = tuple(fold(as_size(self.exprs.expr(size))) for size in index_parts(node))
         return Buffer(name, shape, self.dtype(node.value), scope)
 
     def dtype(self, node: ast.expr) -> DType:
@@ -109,7 +109,7 @@ class DeclarationParser:
                 binding = self.exprs.expr(domain.args[1])
                 extent = self.exprs.expr(domain.args[0], binding.dtype)
             else:
-                extent = self.exprs.expr(domain.args[0])
+                extent = as_size(self.exprs.expr(domain.args[0]))
                 binding = self.exprs.expr(domain.args[1], extent.dtype)
             iters.append(IterVar(Var(keyword.arg, extent.dtype), extent, cast(IterKind, kind)))
             bindings.append(binding)

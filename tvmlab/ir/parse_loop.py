@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
-from .expr import Expr, Var, binary, const, is_const
+from .expr import Expr, Var, as_size, binary, const, is_const
 from .folding_tree import fold
 from .parse_decl import DeclarationParser, callee, text_of
 from .parse_source import near_miss
@@ -56,12 +56,12 @@ def read_domain(decls: DeclarationParser, call: ast.expr) -> Domain:
         )
     notes = decls.annotations(call.keywords)
     if len(args) == 1:
-        extent = decls.exprs.expr(args[0])
+        extent = as_size(decls.exprs.expr(args[0]))
         return Domain(LOOP_KINDS[word], extent, const(0, extent.dtype), 1, notes, tag)
     step = 1 if len(args) < 3 else decls.exprs.number(args[2])
     if type(step) is not int or step == 0:
         decls.fail(args[2], "the step of a loop is a literal whole number other than 0")
-    start, stop = decls.exprs.pair(call, args[0], args[1])
+    start, stop = map(as_size, decls.exprs.pair(call, args[0], args[1]))
     distance = binary("sub", stop, start) if step > 0 else binary("sub", start, stop)
     if abs(step) != 1:
         distance = binary("add", distance, const(abs(step) - 1, start.dtype))
