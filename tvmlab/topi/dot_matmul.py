@@ -18,8 +18,9 @@ from tvmlab.te import ComputeOp, Tensor
 
 from .matmul import schedule_matmul
 
-_ROWS, _VECTORS = 12, 2
-"""The register tile at most: 24 sums, two vectors of B and one of A, of 32 registers."""
+_TILES = {4: 6, 3: 8, 2: 12, 1: 12}
+"""Rows of the register tile at most, by vectors of B: 24 sums, the vectors, and one of A, of 32
+registers. Wide tiles need the fewest loads: a row's group is one, whatever the width."""
 
 
 _LEAST_ROWS = 64
@@ -90,11 +91,12 @@ def plan_dot_matmul(m: int, n: int, k: int, kind: DotKind, machine: Target) -> D
     """The sizes for a product of (m, k) by (k, n) matrices on a machine."""
     size = 4 // kind.group
     second = next((c.size for c in machine.caches if c.level == 2), 512 << 10)
-    rows = min(m, min(range(_ROWS, _ROWS // 2, -1), key=lambda r: -m % r))
-    columns = kind.lanes * (_VECTORS if n > kind.lanes else 1)
+    columns = kind.lanes * min(_TILES, key=lambda vectors: _up(n, vectors * kind.lanes))
+    most = _TILES[columns // kind.lanes]
+    rows = min(m, min(range(most, most // 2, -1), key=lambda r: -m % r))
     # The panel of B streams from the second-level cache: writing sums back less often counts more
     # than finding it in the first.
-    parts = -(-k * size * (rows + columns) // (second // 8))
+    parts = -(-k * size * (rows + columns) // (second // 4))
     depth = _up(-(-k // parts), kind.group)
     row_part = max(second // 4 // (k * size), _LEAST_ROWS) // rows * rows
     wanted = -(-2 * machine.num_threads * columns // n) if machine.num_threads > 1 else 1
