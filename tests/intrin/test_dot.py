@@ -188,7 +188,11 @@ def inner_loop(assembly: str) -> str:
     return max(loops, key=lambda text: len(re.findall("vpdpbusd|vdpbf16ps", text)))
 
 
-SIZES = [(37, 50, 67), (1, 33, 5), (13, 16, 300), (24, 32, 64), (5, 1, 1), (4, 7, 9001)]
+SIZES = [
+    (37, 50, 67), (1, 33, 5), (13, 16, 300), (24, 32, 64), (5, 1, 1), (4, 7, 9001),
+    (1024, 1024, 8), (1030, 1060, 4),
+]  # fmt: skip
+"""The last ones have results larger than second-level caches, which are stored past them."""
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=names)

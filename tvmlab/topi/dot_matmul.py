@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import tvmlab.te as te
 from tvmlab.intrin import KINDS, DotKind, dot_tile, interleave
-from tvmlab.ir import Expr, Var, const_int
-from tvmlab.schedule import BlockRef, LoopRef, Schedule
+from tvmlab.ir import Buffer, Expr, Var, const_int
+from tvmlab.schedule import BlockRef, LoopRef, Schedule, index_of
 from tvmlab.support import TypeMismatch
 from tvmlab.target import Target
 from tvmlab.te import ComputeOp, Tensor
@@ -90,7 +90,7 @@ class DotMatmulPlan:
 def plan_dot_matmul(m: int, n: int, k: int, kind: DotKind, machine: Target) -> DotMatmulPlan:
     """The sizes for a product of (m, k) by (k, n) matrices on a machine."""
     size = 4 // kind.group
-    second = next((c.size for c in machine.caches if c.level == 2), 512 << 10)
+    second = _second_cache(machine)
     columns = kind.lanes * min(_TILES, key=lambda vectors: _up(n, vectors * kind.lanes))
     most = _TILES[columns // kind.lanes]
     rows = min(m, min(range(most, most // 2, -1), key=lambda r: -m % r))
@@ -133,7 +133,10 @@ def schedule_dot_matmul(c: Tensor, target: Target | str = "cpu") -> Schedule:
     plan = plan_dot_matmul(m, n, k, kind, machine)
     sch = Schedule(c, name="matmul")
     left, right = _pad(sch, (m, n, k), plan)
+    large = m * n * 4 >= _second_cache(machine)
     result = _drop_sign(sch, left) if kind.flip else None
+    if result is None and large and right == "B":
+        result = sch.cache_write("C", "global")
     kind = kind.unsigned
     _pack(sch, right, kind, plan)
     i, j, k_loop = sch.loops("C")
@@ -145,8 +148,21 @@ def schedule_dot_matmul(c: Tensor, target: Target | str = "cpu") -> Schedule:
         sch.vectorize(sch.reverse_compute_at(result, io if plan.depth >= k else jo)[-1])
     vectors = plan.columns // kind.lanes
     sch.tensorize(ii, dot_tile(kind, plan.rows, vectors, plan.depth))
-    sch.parallel(sch.fuse(ic, jo))
+    shared = sch.fuse(ic, jo)
+    sch.parallel(shared)
+    if result is not None and large:
+        sch.stream(_written(sch, result), shared)
     return sch
+
+
+def _second_cache(machine: Target) -> int:
+    """Bytes of the second-level cache, or a usual size: a larger result is stored past it."""
+    return next((c.size for c in machine.caches if c.level == 2), 512 << 10)
+
+
+def _written(sch: Schedule, block: BlockRef) -> Buffer:
+    """The buffer that a block writes."""
+    return index_of(sch.program).blocks[block.symbol].writes[0].buffer
 
 
 def _drop_sign(sch: Schedule, left: str) -> BlockRef:

@@ -1,4 +1,4 @@
-"""Matrix products in float32."""
+"""Matrix products in float32, float64, and of float16 with sums in float32."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ from collections.abc import Callable
 
 import numpy as np
 
+import tvmlab.te as te
 from tvmlab.bench.peers import numpy_peer, torch_peer
 from tvmlab.bench.row import Array, Contender, Inputs, Operator, Row, kernel_contender
+from tvmlab.ir import Expr, Var
 from tvmlab.target import Target
-from tvmlab.topi import matmul, schedule_matmul
+from tvmlab.topi import cast, matmul, schedule_matmul
 
 RECTANGLES = (
     (1, 1024, 1024), (1024, 1, 1024), (1, 4096, 1024), (4, 1024, 1024), (8, 512, 512),
@@ -27,6 +29,19 @@ def _ours(row: Row, inputs: Inputs, target: Target) -> Contender:
     (m, k), (_, n) = row.shapes
     _, _, c = matmul(m, n, k, row.dtype)
     return kernel_contender(schedule_matmul(c, target), inputs, target)
+
+
+def _ours_f16(row: Row, inputs: Inputs, target: Target) -> Contender:
+    """Sums in float32, rounded once at the end."""
+    (m, k), (_, n) = row.shapes
+    a, b = te.placeholder((m, k), row.dtype, "A"), te.placeholder((k, n), row.dtype, "B")
+    r = te.reduce_axis(k, "k")
+
+    def element(i: Var, j: Var) -> Expr:
+        return te.sum(te.cast(a[i, r], "float32") * te.cast(b[r, j], "float32"), axis=r)
+
+    rounded = cast(te.compute((m, n), element, name="C"), row.dtype)
+    return kernel_contender(schedule_matmul(rounded, target), inputs, target)
 
 
 def _numpy(row: Row, inputs: Inputs) -> Callable[[], Array]:
@@ -62,10 +77,20 @@ OPERATORS = {
         flops=matmul_flops,
         moved=matmul_moved,
         measure="flops",
-    )
+    ),
+    "matmul_f16": Operator(
+        _ours_f16,
+        matmul_reference,
+        (torch_peer(lambda torch, row: torch.matmul),),
+        flops=matmul_flops,
+        moved=matmul_moved,
+        measure="flops",
+    ),
 }
 
 ROWS = (
     *(Row("gemm", f"sgemm-{n}", "matmul", ((n, n), (n, n))) for n in SQUARES),
     *(Row("gemm", f"sgemm-{m}x{n}x{k}", "matmul", ((m, k), (k, n))) for m, n, k in RECTANGLES),
+    *(Row("gemm", f"dgemm-{n}", "matmul", ((n, n), (n, n)), "float64") for n in (512, 1024)),
+    *(Row("gemm", f"hgemm-{n}", "matmul_f16", ((n, n), (n, n)), "float16") for n in (512, 1024)),
 )
