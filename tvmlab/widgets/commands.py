@@ -18,6 +18,7 @@ from tvmlab.support import TvmlabError, UserError
 
 from .asking import Fields, StepNotTakenError, checked, fields_of, node_of, step_of, text_of
 from .questions import QUESTIONS
+from .searching import search, search_take
 from .session import Session
 from .study_questions import study_of
 from .telling import told
@@ -192,5 +193,7 @@ _HANDLERS: dict[str, Callable[[Session, Fields], Any]] = {
     "explore": _explore,
     "exercise_do": exercise_do,
     "study": _study,
+    "search": search,
+    "search_take": search_take,
     "cancel": _cancel,
 }

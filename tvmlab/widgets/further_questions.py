@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any, cast, get_args
 
 from tvmlab.inspect import (
     OTHERS,
     TINY,
+    Part,
     Residual,
     attribution_report,
+    flow_report,
+    iterations_report,
     learning_report,
     machine_caches,
     machines_report,
@@ -24,7 +27,7 @@ from tvmlab.schedule import Schedule
 from tvmlab.support import UserError
 from tvmlab.tune import Features
 
-from .asking import Fields, node_of, optional_text, text_of
+from .asking import Fields, block_at, node_of, optional_text, text_of
 from .session import Session
 
 
@@ -127,3 +130,28 @@ def _program_of(session: Session, point: str | None) -> Program:
     if plotted.trace is None:
         raise UserError("the steps of this schedule were not kept")
     return Schedule.replay(nodes[0].program, plotted.trace).program
+
+
+def flow(session: Session, fields: Fields) -> Any:
+    """What blocks produce and consume."""
+    del fields
+    return flow_report(session.schedule.program, session.ids, session.target)
+
+
+def iterations(session: Session, fields: Fields) -> Any:
+    """The iterations of a block and what they need."""
+    wanted = text_of(fields, "part")
+    part = next((p for p in get_args(Part) if p == wanted), None)
+    if part is None:
+        raise UserError(f"there is no part {wanted!r} of an axis; there are start and end")
+    block = block_at(session, text_of(fields, "row"))
+    across, down = (optional_text(fields, name) for name in ("x", "y"))
+    row = session.ids.of(block.symbol)
+    return iterations_report(
+        session.schedule.program,
+        block,
+        row,
+        x=across,
+        y=down,
+        part="end" if part == "end" else "start",
+    )

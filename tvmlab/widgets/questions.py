@@ -10,12 +10,9 @@ from tvmlab.driver import SourceKind
 from tvmlab.inspect import (
     Ceiling,
     LinkedCode,
-    Part,
     action_reports,
     compare_report,
-    flow_report,
     gains_report,
-    iterations_report,
     line_report,
     linked_loops,
     linked_lowered,
@@ -30,8 +27,17 @@ from tvmlab.inspect import (
 from tvmlab.ir import Program, structural_hash
 from tvmlab.support import UserError
 
-from .asking import Fields, block_at, checked, node_of, optional_text, step_of, text_of
-from .further_questions import attribution, learning, machines, memory, residuals, what_if
+from .asking import Fields, checked, node_of, step_of, text_of
+from .further_questions import (
+    attribution,
+    flow,
+    iterations,
+    learning,
+    machines,
+    memory,
+    residuals,
+    what_if,
+)
 from .page import page_text
 from .registry import sessions
 from .session import Session
@@ -118,29 +124,6 @@ def _gains(session: Session, fields: Fields) -> Any:
     return gains_report(session.schedule.history, nodes, measured)
 
 
-def _flow(session: Session, fields: Fields) -> Any:
-    del fields
-    return flow_report(session.schedule.program, session.ids, session.target)
-
-
-def _iterations(session: Session, fields: Fields) -> Any:
-    wanted = text_of(fields, "part")
-    part = next((p for p in get_args(Part) if p == wanted), None)
-    if part is None:
-        raise UserError(f"there is no part {wanted!r} of an axis; there are start and end")
-    block = block_at(session, text_of(fields, "row"))
-    across, down = (optional_text(fields, name) for name in ("x", "y"))
-    row = session.ids.of(block.symbol)
-    return iterations_report(
-        session.schedule.program,
-        block,
-        row,
-        x=across,
-        y=down,
-        part="end" if part == "end" else "start",
-    )
-
-
 def _roofline(session: Session, fields: Fields) -> Any:
     del fields
     peaks = read_peaks()
@@ -213,8 +196,8 @@ QUESTIONS: dict[str, Callable[[Session, Fields], Any]] = {
     "gains": _gains,
     "memory": memory,
     "residuals": residuals,
-    "flow": _flow,
-    "iterations": _iterations,
+    "flow": flow,
+    "iterations": iterations,
     "what_if": what_if,
     "exercise": exercise,
     "machines": machines,

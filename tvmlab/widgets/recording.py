@@ -1,7 +1,8 @@
 """A session as a recording: what a view can show of it when no kernel answers any more.
 
 Every state of the history has its nest, its loops and its steps; the later stages of the code are
-kept for the start, the current state and the named ones, since they are long and take time to make.
+kept for the start, the current state and the named ones, since they are long and take time to make;
+so are the answers of the tabs that look at a state alone.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from tvmlab.inspect import (
 from tvmlab.schedule import HistoryNode, Schedule
 from tvmlab.support import TvmlabError
 
+from .baked import Baker
 from .session import Session
 
 MIME = "application/vnd.tvmlab.session+json"
@@ -45,13 +47,18 @@ def recording(session: Session, *, whole: bool = True) -> dict[str, Any]:
         return {**found, "nodes": {str(node.id): _state(session, node, full=False)}}
     full = _states_with_code(session)
     states = {str(n.id): _state(session, n, full=n.id in full) for n in history.nodes.values()}
+    baker = Baker(session)
+    for number in full:  # the current one first, since room may run short
+        schedule = _at(session.schedule, history.nodes[number])
+        sizes = number == history.current
+        states[str(number)]["answers"] = baker.answers(schedule, sizes=sizes)
     return {**found, "nodes": states}
 
 
-def _states_with_code(session: Session) -> set[int]:
+def _states_with_code(session: Session) -> list[int]:
     history = session.schedule.history
     wanted = [history.current, 0, *(n.id for n in history.nodes.values() if n.label)]
-    return set(list(dict.fromkeys(wanted))[:MOST_STATES_WITH_CODE])
+    return list(dict.fromkeys(wanted))[:MOST_STATES_WITH_CODE]
 
 
 def _state(session: Session, node: HistoryNode, *, full: bool) -> dict[str, Any]:

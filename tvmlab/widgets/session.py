@@ -14,6 +14,7 @@ from __future__ import annotations
 import itertools
 import threading
 from collections.abc import Callable
+from typing import Protocol
 
 from tvmlab.driver import count_flops
 from tvmlab.inspect import SymbolIds
@@ -37,6 +38,14 @@ from .studies import Studies
 from .tutor import tutor_state
 
 _numbers = itertools.count(1)
+
+
+class Watched(Protocol):
+    """A search that was begun here, as far as its session knows it."""
+
+    @property
+    def state(self) -> State: ...
+    def close(self) -> None: ...
 
 
 class Session:
@@ -76,6 +85,7 @@ class Session:
         self.exploring = Exploring(self, self.measuring, self.guesses)
         self.writer = StateWriter(schedule, self.target, self.ids)
         self.studies = Studies(self, self.measuring)
+        self.search: Watched | None = None
         self.fixes: dict[str, tuple[Program, Fix]] = {}
         self.notes: tuple[str, ...] = ()
         self.closed = False
@@ -162,6 +172,8 @@ class Session:
     def close(self) -> None:
         """End the session: views hear no more, and its thread ends. The schedule stays as it is."""
         self.auto.stop()
+        if self.search is not None:
+            self.search.close()
         self.cancel()
         self._unsubscribe()
         self.desk.close()
@@ -189,5 +201,6 @@ class Session:
             "auto": self.auto.on,
             "exercise": tutor_state(self.schedule),
             "shares": self.studies.shares,
+            "search": None if self.search is None else self.search.state,
             "cell": cell_text(self.schedule, self.id, self.writer.hash_of(node)),
         }

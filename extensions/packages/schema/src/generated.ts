@@ -44,7 +44,9 @@ export type Command =
   | StudyCommand
   | ProofCommand
   | ProfileCommand
-  | PoolCommand;
+  | PoolCommand
+  | SearchFromCommand
+  | SearchTakeCommand;
 /**
  * Parameter values by name
  */
@@ -545,6 +547,30 @@ export interface PoolCommand {
   id: number;
 }
 /**
+ * Search from the current state; or a command of the live view of that search
+ */
+export interface SearchFromCommand {
+  type: 'search';
+  /**
+   * Comes back in the reply
+   */
+  id: number;
+  message: {
+    [k: string]: unknown;
+  } | null;
+}
+/**
+ * Make a trial of the search, by default the fastest, a branch of the history
+ */
+export interface SearchTakeCommand {
+  type: 'search_take';
+  /**
+   * Comes back in the reply
+   */
+  id: number;
+  trial: number | null;
+}
+/**
  * The whole state
  */
 export interface StateMessage {
@@ -631,6 +657,12 @@ export interface State {
    */
   shares?: {
     [k: string]: number[];
+  } | null;
+  /**
+   * The live view of the search that was begun here, as search.schema.json has it; null without one
+   */
+  search?: {
+    [k: string]: unknown;
   } | null;
 }
 /**
@@ -949,6 +981,8 @@ export interface ReplyMessage {
     | Proof
     | Profile
     | Pool
+    | SearchReplied
+    | SearchTaken
     | null;
   /**
    * Why not, if not ok
@@ -1720,4 +1754,18 @@ export interface PoolCell {
   lower: number | null;
   upper: number | null;
   message: string;
+}
+/**
+ * Answer to search with a message: the reply of the search
+ */
+export interface SearchReplied {
+  search: {
+    [k: string]: unknown;
+  };
+}
+/**
+ * Answer to search_take: the name of the state
+ */
+export interface SearchTaken {
+  taken: string;
 }

@@ -158,6 +158,11 @@ export class Controller {
     return data !== null && 'media' in data ? data : null;
   }
 
+  /** A command whose reply its asker shows. */
+  async ask(request: Request): Promise<ReplyMessage> {
+    return this._client.request(request);
+  }
+
   async command(request: Request): Promise<void> {
     await (STEPPING.has(request.type) ? this.acts.do(() => this._do(request)) : this._do(request));
   }

@@ -43,6 +43,13 @@ export class Doing {
       case 'explore':
         void controller.command({ type: 'explore', count: EXPLORE_COUNT });
         break;
+      case 'search':
+        controller.set({ insight: 'search' });
+        void controller.command({ type: 'search', message: null });
+        break;
+      case 'search_take':
+        void controller.command({ type: 'search_take', trial: null });
+        break;
       case 'auto':
         void controller.command({ type: 'auto', on: !controller.view?.session.auto });
         break;

@@ -20,6 +20,7 @@ import { History } from './parts/history';
 import { Insights } from './parts/insights';
 import { Nest } from './parts/nest';
 import { Palette } from './parts/palette';
+import { SearchTab } from './parts/searchTab';
 import { Side } from './parts/side';
 import { Status } from './parts/status';
 import { BRUSHED, Scatter } from './plot/scatter';
@@ -75,6 +76,7 @@ class Explorer implements IExplorer {
 
   dispose(): void {
     this._controller.dispose();
+    this._search.dispose();
     this._waiting?.dispose();
     this._root.remove();
   }
@@ -101,6 +103,7 @@ class Explorer implements IExplorer {
     for (const part of this._parts) {
       part.render(view);
     }
+    this._search.render(view);
     if (view.session.plot !== this._plotted) {
       this._plotted = view.session.plot;
       const { points, unit, rank_correlation: correlation, message } = view.session.plot;
@@ -259,7 +262,11 @@ class Explorer implements IExplorer {
   private readonly _history = new History();
   private readonly _code = new Code();
   private readonly _plot = new Scatter();
-  private readonly _insights = new Insights(this._plot.element);
+  private readonly _search = new SearchTab(request => this._controller.ask(request));
+  private readonly _insights = new Insights({
+    model: this._plot.element,
+    search: this._search.element
+  });
   private readonly _status = new Status();
   private readonly _help = new Help();
   private readonly _palette = new Palette();

@@ -37,6 +37,15 @@ const modelInsight: IInsight = {
   draw: () => []
 };
 
+/** The search has a view of its own, which the panel holds. */
+const searchInsight: IInsight = {
+  id: 'search',
+  label: 'Search',
+  ask: null,
+  inputs: () => [],
+  draw: () => []
+};
+
 export const INSIGHTS: readonly IInsight[] = [
   exerciseInsight,
   modelInsight,
@@ -46,6 +55,7 @@ export const INSIGHTS: readonly IInsight[] = [
   rooflineInsight,
   gainsInsight,
   suggestInsight,
+  searchInsight,
   proofInsight,
   profileInsight,
   memoryInsight,

@@ -20,6 +20,8 @@ export interface IRecordedNode {
   >;
   passes?: unknown[];
   details?: Record<string, Pick<Details, 'sentence' | 'facts'>>;
+  /** Answers of tabs that look at a state alone, by the commands that ask for them. */
+  answers?: Record<string, ReplyMessage['data']>;
 }
 
 export interface IRecording {
@@ -119,8 +121,26 @@ export class RecordedModel implements IViewModel {
             }
           : RECORDED;
       default:
-        return RECORDED;
+        return node?.answers?.[keyOf(command, node.rows)] ?? this._missing(command, node);
     }
+  }
+
+  /** Why there is no answer, and where there may be one. */
+  private _missing(command: Command, node: IRecordedNode | undefined): string {
+    if (!KEPT.includes(command.type)) {
+      return RECORDED;
+    }
+    if (node?.answers === undefined) {
+      return NOT_KEPT;
+    }
+    const sizes = Object.keys(node.answers)
+      .map(key => JSON.parse(key) as Partial<Record<'type' | 'sizes', unknown>>)
+      .filter(({ type }) => type === 'what_if' && command.type === 'what_if')
+      .map(({ sizes: wanted }) => sizesText(wanted as Record<string, number>))
+      .filter(text => text !== '');
+    return sizes.length === 0
+      ? 'This was not kept in the recording; open its file in a kernel to ask for it.'
+      : `These sizes were not kept in the recording. Kept are ${sizes.join('; ')}.`;
   }
 
   private _goto(id: string | null): null | string {
@@ -166,6 +186,31 @@ export class RecordedModel implements IViewModel {
   private readonly _listeners = new Set<(change: Change) => void>();
   private readonly _forward = new Map<string, string>();
   private _state: State;
+}
+
+/** Questions of which recordings keep the answers. */
+const KEPT: readonly Command['type'][] = ['flow', 'iterations', 'memory', 'attribution', 'what_if'];
+
+/** A command as the recording names it: its fields in order, a line of the nest by its block. */
+function keyOf(command: Command, rows: readonly Row[]): string {
+  const fields: Partial<Command> = { ...command };
+  delete fields.id;
+  const asked = 'row' in fields ? { ...fields, row: blockIn(rows, fields.row) } : fields;
+  return JSON.stringify(
+    Object.fromEntries(Object.entries(asked).sort(([a], [b]) => (a < b ? -1 : 1)))
+  );
+}
+
+/** The block that a line is, or the first one inside it. */
+function blockIn(rows: readonly Row[], id: string): string {
+  const at = rows.findIndex(row => row.id === id.split('.')[0]);
+  return rows.slice(Math.max(at, 0)).find(({ type }) => type === 'block')?.id ?? id;
+}
+
+function sizesText(sizes: Readonly<Record<string, number>>): string {
+  return Object.entries(sizes)
+    .map(([name, value]) => `${name} = ${value}`)
+    .join(', ');
 }
 
 function nodeOf({ history }: State, id: string): HistoryNode | undefined {

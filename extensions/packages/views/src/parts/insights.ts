@@ -5,9 +5,10 @@ import { Part } from './part';
 
 /** Tabs of what there is to know of a schedule beyond its nest: the model, gains, comparisons… */
 export class Insights extends Part<IViewState> {
-  constructor(model: HTMLElement) {
+  /** Some tabs are elements that live on while others are looked at. */
+  constructor(kept: Readonly<Record<string, HTMLElement>>) {
     super(h('section', { class: 'tvmlab-insights', 'aria-label': 'Insights' }));
-    this._model = model;
+    this._kept = kept;
     this._list.append(
       ...INSIGHTS.map(({ id, label }) =>
         h(
@@ -41,14 +42,15 @@ export class Insights extends Part<IViewState> {
       button.setAttribute('aria-selected', String(on));
       button.setAttribute('tabindex', on ? '0' : '-1');
     }
+    const kept = this._kept[insight.id];
     this._panel.setAttribute('aria-labelledby', `${this._id}-${insight.id}`);
     this._panel.replaceChildren(
-      ...(insight.id === 'model' ? [this._model] : insight.draw(view, view.answers.get(insight.id)))
+      ...(kept ? [kept] : insight.draw(view, view.answers.get(insight.id)))
     );
   }
 
   private readonly _id = uniqueId('insights');
-  private readonly _model: HTMLElement;
+  private readonly _kept: Readonly<Record<string, HTMLElement>>;
   private readonly _list = h('div', {
     class: 'tvmlab-tabs',
     role: 'tablist',

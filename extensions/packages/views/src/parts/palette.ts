@@ -27,6 +27,7 @@ const COMMANDS: readonly [string, string][] = [
   ['measure_gains', 'Measure every step'],
   ['name', 'Name this state'],
   ['explore', 'Train the model'],
+  ['search', 'Search from here'],
   ['grab', 'Move the selected line'],
   ['help', 'Show all keys']
 ];

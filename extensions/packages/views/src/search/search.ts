@@ -14,14 +14,25 @@ import { SearchHead } from './head';
 import { bestList, failureList, knobList } from './lists';
 
 /** Show the search behind a model in an element. */
-export function mountSearch(model: IViewModel, element: HTMLElement): IExplorer {
+export function mountSearch(
+  model: IViewModel,
+  element: HTMLElement,
+  take: Take | null = null
+): IExplorer {
   addStyles(element.ownerDocument);
-  return new SearchView(model, element);
+  return new SearchView(model, element, take);
 }
+
+/** Has the schedule of a trial opened elsewhere; resolves to what is to be said of that. */
+export type Take = (trial: number) => Promise<string>;
 
 /** The live view of a search; the schedule of a trial takes its place while it is open. */
 class SearchView implements IExplorer {
-  constructor(model: IViewModel, element: HTMLElement) {
+  constructor(
+    model: IViewModel,
+    element: HTMLElement,
+    private readonly _take: Take | null
+  ) {
     this._model = model;
     this._client = new Requests<SearchState, SearchCommand, SearchReply>(model, 'search', () =>
       this._draw()
@@ -99,6 +110,10 @@ class SearchView implements IExplorer {
 
   /** Show the schedule of a trial in place of the search, which goes on. */
   private async _open(trial: number): Promise<void> {
+    if (this._take !== null) {
+      this._said.textContent = await this._take(trial);
+      return;
+    }
     const { data, error } = await this._client.request({ type: 'open', trial });
     if (data === null) {
       this._said.textContent = error ?? '';
