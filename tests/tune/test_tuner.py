@@ -159,6 +159,6 @@ def test_what_was_best_for_a_relative_is_tried_first(tmp_path: Path) -> None:
         alone = Tuner(
             blocked_space(24), log=log, runner=Oracle(by_length), starts=(), transfer=False
         )
-        assert not alone._queue  # pyright: ignore[reportPrivateUsage]
+        assert not alone.waiting
         other = Tuner(generic_space(small_conv()), log=log, runner=Oracle(by_length), starts=())
-        assert not other._queue  # pyright: ignore[reportPrivateUsage]
+        assert not other.waiting

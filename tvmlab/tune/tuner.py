@@ -9,7 +9,6 @@
 from __future__ import annotations
 
 import threading
-from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import ExitStack
@@ -19,13 +18,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tvmlab.ir import structural_hash
 from tvmlab.schedule import Schedule
-from tvmlab.support import OptionError, ScheduleError
+from tvmlab.support import OptionError
 from tvmlab.target import machine_id
 
-from .candidate import Candidate, out_of_patience, throughput_of
-from .features import extract_features
+from .candidate import Candidate, out_of_patience
+from .chooser import Chooser
+from .clock import Clock
 from .log import Trial, TuningLog, target_key, workload_of
 from .measure import (
     Measurer,
@@ -34,9 +33,8 @@ from .measure import (
     MeasureSettings,
     Runner,
     busy_workers,
-    while_nobody_times,
 )
-from .models import AnalyticModel, CostModel, Learner
+from .models import CostModel, Learner
 from .relatives import related_points
 from .search import Search, make_search
 from .spaces import Points, Space
@@ -101,29 +99,21 @@ class Tuner:
     watch: int = 25
     trials: list[Trial] = field(init=False, default_factory=list[Trial])
     """All trials of this workload on this machine, those found in the log first."""
-    drift: float | None = field(init=False, default=None)
-    """How much slower (or faster, if below 0) the first schedule runs than at first: 0.1 is 10 %.
-    None until it has been measured again."""
 
     def __post_init__(self) -> None:
         self.workload = workload_of(self.space.program)
         self.target = target_key(self.space.target)
-        self._search = (
+        search = (
             make_search(self.search, self.space, self.seed)
             if isinstance(self.search, str)
             else self.search
         )
-        self._learner = self.learner or Learner(CostModel(hold_out=False))
-        self._queue: deque[Candidate] = deque()
-        self._results: dict[str, Trial] = {}
+        learner = self.learner or Learner(CostModel(hold_out=False))
+        self._chooser = Chooser(self.space, search, learner, self.workload.key, self.batch)
+        self._clock = Clock(self.watch)
         self.stop = threading.Event()
-        self._watched: Candidate | None = None
-        self._first_seconds = 0.0
-        self._since = 0
-        self._prior = AnalyticModel(self.space.target)
-        starts = default_starts(self.space) if self.starts is None else self.starts
-        for schedule in starts:
-            self._queue.append(self._start(schedule))
+        for schedule in default_starts(self.space) if self.starts is None else self.starts:
+            self._chooser.add_schedule(schedule)
         if self.log is not None:
             self.log.add_workload(self.workload)
             self._resume(self.log)
@@ -156,6 +146,18 @@ class Tuner:
         ordered = sorted(groups.items(), key=lambda item: -len(item[1]))
         return [(status, len(errors), errors[0]) for status, errors in ordered]
 
+    @property
+    def waiting(self) -> int:
+        """How many candidates are chosen and not being measured yet."""
+        return self._chooser.waiting
+
+    @property
+    def drift(self) -> float | None:
+        """How much slower (or faster, if below 0) the first schedule runs than at first: 0.1 is
+        10 %. None until it has been measured again.
+        """
+        return self._clock.drift
+
     # ---------------------------------------------------------------- running
 
     def run(self, count: int) -> Iterator[Trial]:
@@ -166,6 +168,8 @@ class Tuner:
         """
         with ExitStack() as stack:
             runner = self.runner or stack.enter_context(Measurer(busy_workers()))
+            if isinstance(runner, Measurer):
+                runner.start()  # meanwhile the first points are chosen
             pending: dict[Future[MeasureResult], Candidate] = {}
             stack.callback(lambda: [runner.cancel(future) for future in pending])
             left = count
@@ -176,7 +180,7 @@ class Tuner:
                     and len(pending) < ahead
                     and not out_of_patience(self.trials, self.patience)
                 ):
-                    candidate = self._next(runner)
+                    candidate = self._chooser.next(runner, self.stop)
                     if candidate is None:
                         left = 0
                     elif candidate.schedule is None:
@@ -193,63 +197,8 @@ class Tuner:
                         self._note_drift(candidate, result)
                     elif result.status != "cancelled":
                         yield self._file(candidate, result)
-                        if (again := self._reference_if_due(candidate, result)) is not None:
+                        if (again := self._clock.due(candidate, result)) is not None:
                             pending[runner.submit(self._request(again.schedule))] = again
-
-    def _next(self, runner: Runner) -> Candidate | None:
-        """The next point with a program that was not tried before, or one that is refused."""
-        while not self.stop.is_set():
-            if not self._queue and not self._refill(runner):
-                return None
-            candidate = self._queue.popleft()
-            try:
-                if candidate.point is not None:
-                    with while_nobody_times(runner):
-                        candidate.schedule = self.space.schedule(candidate.point)
-            except ScheduleError as error:
-                candidate.error = str(error.args[0] if error.args else error)
-                return candidate
-            assert candidate.schedule is not None
-            candidate.program_hash = structural_hash(candidate.schedule.program)
-            known = self._results.get(candidate.program_hash)
-            if known is None:
-                return candidate
-            if candidate.point is not None:
-                self._search.tell(candidate.point[None], np.array([throughput_of(known)]))
-        return None
-
-    def _refill(self, runner: Runner) -> bool:
-        """Choose new points."""
-        with while_nobody_times(runner):
-            self._learner.refit_if_due()
-        model = self._learner.model
-
-        def score(points: Points) -> NDArray[np.float64]:
-            # Not one long stretch: who has built something would wait for its end.
-            with while_nobody_times(runner):
-                return self._score(points)
-
-        points = self._search.ask(self.batch, score if self._search.needs_model else None)
-        if not len(points):
-            return False
-        features = self.space.features(points)
-        predicted = model.predict_gflops(features, self.workload.key)
-        for n, point in enumerate(points):
-            guess = None if predicted is None else float(predicted[n])
-            self._queue.append(Candidate(point, None, predicted=guess, features=features[n]))
-        return True
-
-    def _score(self, points: Points) -> NDArray[np.float64]:
-        """What the model thinks of points; before it has learned, what the analytic one does."""
-        features = self.space.features(points)
-        scores = self._learner.model.predict(features)
-        return self._prior.predict(features) if scores is None else scores
-
-    def _start(self, schedule: Schedule) -> Candidate:
-        """A schedule that was made elsewhere, as steps from this space's program."""
-        own = Schedule.replay(self.space.program, schedule.trace)
-        features = extract_features(own.program, self.space.target.num_threads)
-        return Candidate(None, own, features=features)
 
     def _request(self, schedule: Schedule | None) -> MeasureRequest:
         assert schedule is not None
@@ -266,27 +215,9 @@ class Tuner:
         rival = self.settings.rival_seconds or (best.seconds if best is not None else None)
         return replace(self.settings, rival_seconds=rival or 0.0)
 
-    # --------------------------------------------------------------- the clock
-
-    def _reference_if_due(self, candidate: Candidate, result: MeasureResult) -> Candidate | None:
-        """What to measure again now, if it is time."""
-        self._since += 1
-        if self._watched is None:
-            if result.ok and self.watch:
-                self._watched = replace(candidate, reference=True)
-                self._first_seconds, self._since = result.median or 0.0, 0
-            return None
-        if self._since < self.watch:
-            return None
-        self._since = 0
-        return self._watched
-
     def _note_drift(self, candidate: Candidate, result: MeasureResult) -> None:
         """Keep a repeated measurement, and how it differs from the first."""
-        if result.median is None or not self._first_seconds:
-            return
-        self.drift = result.median / self._first_seconds - 1.0
-        if self.log is not None:
+        if self._clock.note(result) and self.log is not None:
             self.log.add(replace(self._trial(candidate, result), kind="reference"))
 
     # ----------------------------------------------------------------- filing
@@ -325,12 +256,7 @@ class Tuner:
         self, trial: Trial, point: Points | None, features: NDArray[np.float32] | None
     ) -> None:
         self.trials.append(trial)
-        if trial.program_hash:
-            self._results[trial.program_hash] = trial
-        if point is not None:
-            self._search.tell(point[None], np.array([throughput_of(trial)]))
-        if features is not None:
-            self._learner.add(features, throughput_of(trial), self.workload.key)
+        self._chooser.take_in(trial, point, features)
 
     def _resume(self, log: TuningLog) -> None:
         """Take in what the log has of this workload and, to learn from, of others."""
@@ -339,10 +265,10 @@ class Tuner:
             rows, throughput, workloads = log.rows(target=self.target, machine=machine)
             for n, workload in enumerate(workloads):
                 if workload != self.workload.key:
-                    self._learner.add(rows[n], float(throughput[n]), workload)
-            related = related_points(self.space, self.workload, log, self.target, machine)
-            for point, row in zip(related, self.space.features(related), strict=True):
-                self._queue.append(Candidate(point, None, features=row))
+                    self._chooser.learner.add(rows[n], float(throughput[n]), workload)
+            self._chooser.add_points(
+                related_points(self.space, self.workload, log, self.target, machine)
+            )
         own = log.trials(workload=self.workload.key, target=self.target, machine=machine)
         fitting = [t for t in own if not t.stale]
         points = [self._point_of(trial) for trial in fitting]

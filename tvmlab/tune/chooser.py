@@ -1,0 +1,124 @@
+"""What a tuner measures next: a search asked for points, with a model's opinion of them."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tvmlab.ir import structural_hash
+from tvmlab.schedule import Schedule
+from tvmlab.support import ScheduleError
+
+from .candidate import Candidate, throughput_of
+from .features import extract_features
+from .log import Trial
+from .measure import Runner, while_nobody_times
+from .models import AnalyticModel, Learner
+from .search import Search
+from .spaces import Points, Space
+
+
+class Chooser:
+    """A queue of candidates that a search fills, and what was learned from those before.
+
+    Parameters
+    ----------
+    workload
+        The key under which the model keeps what it learns.
+    batch
+        So many points are chosen at a time.
+    """
+
+    def __init__(
+        self, space: Space, search: Search, learner: Learner, workload: str, batch: int
+    ) -> None:
+        self.space = space
+        self.search = search
+        self.learner = learner
+        self.workload = workload
+        self.batch = batch
+        self._queue: deque[Candidate] = deque()
+        self._results: dict[str, Trial] = {}
+        self._prior = AnalyticModel(space.target)
+
+    @property
+    def waiting(self) -> int:
+        """How many candidates are chosen and not handed out yet."""
+        return len(self._queue)
+
+    def add_schedule(self, schedule: Schedule) -> None:
+        """Queue a schedule that was made elsewhere, as steps from this space's program."""
+        own = Schedule.replay(self.space.program, schedule.trace)
+        features = extract_features(own.program, self.space.target.num_threads)
+        self._queue.append(Candidate(None, own, features=features))
+
+    def add_points(self, points: Points) -> None:
+        """Queue points that somebody else thought of."""
+        for point, row in zip(points, self.space.features(points), strict=True):
+            self._queue.append(Candidate(point, None, features=row))
+
+    def take_in(
+        self, trial: Trial, point: Points | None, features: NDArray[np.float32] | None
+    ) -> None:
+        """Teach the search and the model."""
+        if trial.program_hash:
+            self._results[trial.program_hash] = trial
+        if point is not None:
+            self.search.tell(point[None], np.array([throughput_of(trial)]))
+        if features is not None:
+            self.learner.add(features, throughput_of(trial), self.workload)
+
+    def next(self, runner: Runner, stop: threading.Event) -> Candidate | None:
+        """The next point with a program that was not tried before, or one that is refused.
+
+        None if there is none left, or it is time to stop.
+        """
+        while not stop.is_set():
+            if not self._queue and not self._refill(runner):
+                return None
+            candidate = self._queue.popleft()
+            try:
+                if candidate.point is not None:
+                    with while_nobody_times(runner):
+                        candidate.schedule = self.space.schedule(candidate.point)
+            except ScheduleError as error:
+                candidate.error = str(error.args[0] if error.args else error)
+                return candidate
+            assert candidate.schedule is not None
+            candidate.program_hash = structural_hash(candidate.schedule.program)
+            known = self._results.get(candidate.program_hash)
+            if known is None:
+                return candidate
+            if candidate.point is not None:
+                self.search.tell(candidate.point[None], np.array([throughput_of(known)]))
+        return None
+
+    def _refill(self, runner: Runner) -> bool:
+        """Choose new points."""
+        with while_nobody_times(runner):
+            self.learner.refit_if_due()
+        model = self.learner.model
+
+        def score(points: Points) -> NDArray[np.float64]:
+            # Not one long stretch: who has built something would wait for its end.
+            with while_nobody_times(runner):
+                return self._score(points)
+
+        points = self.search.ask(self.batch, score if self.search.needs_model else None)
+        if not len(points):
+            return False
+        features = self.space.features(points)
+        predicted = model.predict_gflops(features, self.workload)
+        for n, point in enumerate(points):
+            guess = None if predicted is None else float(predicted[n])
+            self._queue.append(Candidate(point, None, predicted=guess, features=features[n]))
+        return True
+
+    def _score(self, points: Points) -> NDArray[np.float64]:
+        """What the model thinks of points; before it has learned, what the analytic one does."""
+        features = self.space.features(points)
+        scores = self.learner.model.predict(features)
+        return self._prior.predict(features) if scores is None else scores
