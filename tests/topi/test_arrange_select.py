@@ -141,6 +141,9 @@ def test_argmax_and_argmin(shape: tuple[int, int], axis: int | None) -> None:
     a = np.round(data(*shape))  # with equal elements among them
     check(lambda x: topi.argmax(x, axis), [a], np.argmax(a, axis))
     check(lambda x: topi.argmin(x, axis, True), [a], np.argmin(a, axis, keepdims=True))
+    behind = np.argmax(a.ravel()[::-1] if axis is None else np.flip(a, axis), axis)
+    size = a.size if axis is None else shape[axis]
+    check(lambda x: topi.argmax(x, axis, last=True), [a], size - 1 - behind)
 
 
 @quick
@@ -149,6 +152,20 @@ def test_cumsum(shape: tuple[int, int, int], axis: int) -> None:
     a = data(*shape, dtype="float64")
     check(lambda x: topi.cumsum(x, axis), [a], np.cumsum(a, axis))
     check(lambda x: topi.cumsum(x, axis, True), [a], np.cumsum(a, axis) - a)
+    back = np.flip(np.cumsum(np.flip(a, axis), axis), axis)
+    check(lambda x: topi.cumsum(x, axis, reverse=True), [a], back)
+    check(lambda x: topi.cumprod(x, axis), [a], np.cumprod(a, axis))
+
+
+def test_gather_nd_of_batches() -> None:
+    a, at = data(3, 4, 5), np.array([[[1], [3]], [[-1], [0]], [[2], [2]]])
+    want = np.stack([a[b][at[b, :, 0]] for b in range(3)])
+    check(lambda x, i: topi.gather_nd(x, i, 1), [a, at], want)
+
+
+def test_sums_of_short_floats_keep_more_digits() -> None:
+    a = np.ones(4096, np.float16)
+    check(topi.cumsum, [a], np.cumsum(a, dtype=np.float32).astype(np.float16))
 
 
 @pytest.mark.parametrize("coordinates", ["half_pixel", "align_corners", "asymmetric"])

@@ -92,3 +92,22 @@ def test_a_mean_over_an_unknown_size() -> None:
     x = te.placeholder((te.var("n"), 3), name="x")
     with pytest.raises(ShapeError, match="the size of dimension 0 must be known"):
         topi.mean(x, 0)
+
+
+@pytest.mark.parametrize("name", ["softmax", "log_softmax", "layer_norm", "rms_norm"])
+@pytest.mark.parametrize("dtype", ["float16", "float32"])
+def test_short_floats_are_computed_in_float32(name: str, dtype: str) -> None:
+    x = te.placeholder((7, 3000), dtype, name="x")
+    a = data(7, 3000).astype(dtype)
+    wide = a.astype(np.float64)
+    shifted = wide - wide.max(1, keepdims=True)
+    total = np.exp(shifted).sum(1, keepdims=True)
+    want = {
+        "softmax": np.exp(shifted) / total,
+        "log_softmax": shifted - np.log(total),
+        "layer_norm": normal(a, (1,)),
+        "rms_norm": wide / np.sqrt((wide**2).mean(1, keepdims=True) + EPSILON),
+    }[name]
+    made = np.zeros_like(a)
+    build(topi.schedule(getattr(topi, name)(x)))(a, made)
+    np.testing.assert_allclose(made, want, rtol=1e-3 if dtype == "float16" else 1e-4, atol=1e-6)

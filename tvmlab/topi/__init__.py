@@ -72,7 +72,7 @@ from .patches import patches, schedule_patches
 from .pooling import global_pool, pool2d
 from .reduction import max, min, prod, sum
 from .resize import resize
-from .select import argmax, argmin, cumsum, gather, gather_nd, one_hot, take, where
+from .select import argmax, argmin, cumprod, cumsum, gather, gather_nd, one_hot, take, where
 from .shape import expand_dims, flatten, pad, reshape, transpose
 from .transposed import (
     conv1d_transpose,
@@ -113,6 +113,7 @@ __all__ = [
     "conv3d",
     "conv3d_transpose",
     "cos",
+    "cumprod",
     "cumsum",
     "dense",
     "depthwise_conv2d",

@@ -72,6 +72,16 @@ def cast(a: Tensor | Expr, dtype: DType | str) -> Any:
     return elementwise(lambda x: te.cast(x, dtype), a, "cast")
 
 
+def widened(a: Tensor) -> Tensor:
+    """In float32, if it is of a shorter float: sums of many need more digits than their terms."""
+    return cast(a, "float32") if a.dtype.is_float and a.dtype.bits < 32 else a
+
+
+def narrowed(a: Tensor, dtype: DType) -> Tensor:
+    """Back in the type that it was widened from."""
+    return a if a.dtype == dtype else cast(a, dtype)
+
+
 def full(shape: Any, dtype: DType | str, value: ExprLike) -> Tensor:
     """A tensor of one value."""
     filling = te.cast(as_expr(value), dtype)

@@ -9,7 +9,7 @@ from tvmlab.ir import Expr
 from tvmlab.te import Axis, Tensor
 
 from .broadcast import add, divide, multiply, subtract
-from .elementwise import exp, log, sqrt
+from .elementwise import exp, log, narrowed, sqrt, widened
 from .reduction import max as largest
 from .reduction import sum as total
 from .tag import BROADCAST
@@ -41,15 +41,20 @@ def softmax(data: Tensor, axis: int = -1) -> Tensor:
     """Exponentials along a dimension, divided by their sum; the largest is taken off first.
 
     Of the sum the reciprocal is taken once for all: a division takes as long as ten products.
+    Floats shorter than float32 are computed in float32.
     """
-    spread = exp(subtract(data, largest(data, axis, keepdims=True)))
-    return multiply(spread, divide(1.0, total(spread, axis, keepdims=True)))
+    wide = widened(data)
+    spread = exp(subtract(wide, largest(wide, axis, keepdims=True)))
+    made = multiply(spread, divide(1.0, total(spread, axis, keepdims=True)))
+    return narrowed(made, data.dtype)
 
 
 def log_softmax(data: Tensor, axis: int = -1) -> Tensor:
     """The logarithm of `softmax`."""
-    shifted = subtract(data, largest(data, axis, keepdims=True))
-    return subtract(shifted, log(total(exp(shifted), axis, keepdims=True)))
+    wide = widened(data)
+    shifted = subtract(wide, largest(wide, axis, keepdims=True))
+    made = subtract(shifted, log(total(exp(shifted), axis, keepdims=True)))
+    return narrowed(made, data.dtype)
 
 
 def batch_norm(

@@ -1,7 +1,7 @@
 """Normalizations: rows, groups or images brought to mean 0 and variance 1, or to a size.
 
 Mean and variance are taken in two passes over data that a cache still holds, which loses nothing
-where the mean is large beside the spread.
+where the mean is large beside the spread. Floats shorter than float32 are computed in float32.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from tvmlab.support import ShapeError
 from tvmlab.te import Tensor
 
 from .broadcast import add, multiply, subtract
-from .elementwise import rsqrt
+from .elementwise import narrowed, rsqrt, widened
 from .reduction import Axes, normalized
 from .reduction import sum as total
 from .shape import reshape
@@ -24,13 +24,15 @@ from .tag import BROADCAST
 
 def mean(a: Tensor, axis: Axes = None, keepdims: bool = False) -> Tensor:
     """The mean over dimensions."""
-    return multiply(total(a, axis, keepdims), 1.0 / _count(a, normalized(axis, len(a.shape))))
+    share = 1.0 / _count(a, normalized(axis, len(a.shape)))
+    return narrowed(multiply(total(widened(a), axis, keepdims), share), a.dtype)
 
 
 def variance(a: Tensor, axis: Axes = None, keepdims: bool = False) -> Tensor:
     """The mean square of what is left when the mean is taken off."""
-    centered = subtract(a, mean(a, axis, keepdims=True))
-    return mean(multiply(centered, centered), axis, keepdims)
+    wide = widened(a)
+    centered = subtract(wide, mean(wide, axis, keepdims=True))
+    return narrowed(mean(multiply(centered, centered), axis, keepdims), a.dtype)
 
 
 def layer_norm(
@@ -44,19 +46,19 @@ def layer_norm(
 
     `gamma` and `beta` have the sizes of these dimensions.
     """
-    over = normalized(axis, len(data.shape))
-    centered = subtract(data, mean(data, over, keepdims=True))
+    over, wide = normalized(axis, len(data.shape)), widened(data)
+    centered = subtract(wide, mean(wide, over, keepdims=True))
     scale = rsqrt(add(mean(multiply(centered, centered), over, keepdims=True), epsilon))
-    return _scaled(multiply(centered, scale), gamma, beta, over)
+    return narrowed(_scaled(multiply(centered, scale), gamma, beta, over), data.dtype)
 
 
 def rms_norm(
     data: Tensor, gamma: Tensor | None = None, axis: int | Sequence[int] = -1, epsilon: float = 1e-5
 ) -> Tensor:
     """`data / sqrt(mean of squares + epsilon) * gamma` over the dimensions `axis`."""
-    over = normalized(axis, len(data.shape))
-    scale = rsqrt(add(mean(multiply(data, data), over, keepdims=True), epsilon))
-    return _scaled(multiply(data, scale), gamma, None, over)
+    over, wide = normalized(axis, len(data.shape)), widened(data)
+    scale = rsqrt(add(mean(multiply(wide, wide), over, keepdims=True), epsilon))
+    return narrowed(_scaled(multiply(wide, scale), gamma, None, over), data.dtype)
 
 
 def instance_norm(
@@ -64,8 +66,8 @@ def instance_norm(
 ) -> Tensor:
     """Each channel of each image on its own: data is (batch, channel, ...)."""
     over = list(range(2, len(data.shape)))
-    normal = layer_norm(data, None, None, over, epsilon)
-    return _scaled(normal, gamma, beta, [1])
+    normal = layer_norm(widened(data), None, None, over, epsilon)
+    return narrowed(_scaled(normal, gamma, beta, [1]), data.dtype)
 
 
 def group_norm(
@@ -86,10 +88,10 @@ def group_norm(
     if channels is None or channels % groups:
         raise ShapeError(f"{data.shape[1]} channels cannot be divided into {groups} groups")
     parts = (data.shape[0], groups, channels // groups, *data.shape[2:])
-    divided = reshape(data, parts)
+    divided = reshape(widened(data), parts)
     over = list(range(2, len(parts)))
     normal = reshape(layer_norm(divided, None, None, over, epsilon), data.shape)
-    return _scaled(normal, gamma, beta, [1])
+    return narrowed(_scaled(normal, gamma, beta, [1]), data.dtype)
 
 
 def _scaled(data: Tensor, gamma: Tensor | None, beta: Tensor | None, over: Sequence[int]) -> Tensor:
@@ -99,8 +101,10 @@ def _scaled(data: Tensor, gamma: Tensor | None, beta: Tensor | None, over: Seque
 
     def value(*indices: Any) -> Expr:
         at = tuple(indices[d] for d in over)
-        scaled = data[indices] if gamma is None else data[indices] * gamma[at]
-        return scaled if beta is None else scaled + beta[at]
+        scaled = data[indices]
+        if gamma is not None:
+            scaled = scaled * te.cast(gamma[at], data.dtype)
+        return scaled if beta is None else scaled + te.cast(beta[at], data.dtype)
 
     return te.compute(data.shape, value, name="scaled", tag=BROADCAST)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import tvmlab.te as te
@@ -11,7 +11,9 @@ from tvmlab.support import INDEX, DType, ShapeError
 from tvmlab.te import Tensor, View
 
 from .broadcast import broadcast_shape, element
+from .elementwise import elementwise
 from .reduction import normalized
+from .shape import reshape
 from .tag import COMM_REDUCE_IDX, INJECTIVE
 
 
@@ -47,8 +49,13 @@ def gather(a: Tensor, indices: Tensor, axis: int = 0) -> Tensor:
     return te.compute(indices.shape, value, name="gather", tag=INJECTIVE)
 
 
-def gather_nd(a: Tensor, indices: Tensor) -> Tensor:
+def gather_nd(a: Tensor, indices: Tensor, batch_dims: int = 0) -> Tensor:
     """Slices at the places that the last dimension of `indices` spells out.
+
+    Parameters
+    ----------
+    batch_dims
+        So many first dimensions are those of both tensors, and not spelled out.
 
     Raises
     ------
@@ -56,17 +63,18 @@ def gather_nd(a: Tensor, indices: Tensor) -> Tensor:
         If that dimension is unknown, or longer than the rank.
     """
     depth = const_int(indices.shape[-1])
-    if depth is None or depth > len(a.shape):
-        raise ShapeError(
-            f"the last dimension of the indices must be known and at most {len(a.shape)}"
-        )
+    most = len(a.shape) - batch_dims
+    if depth is None or depth > most:
+        raise ShapeError(f"the last dimension of the indices must be known and at most {most}")
     outer = len(indices.shape) - 1
 
     def value(*places: Any) -> Expr:
-        chosen = [_place(indices[(*places[:outer], d)], a.shape[d]) for d in range(depth)]
-        return a[(*chosen, *places[outer:])]
+        chosen = [
+            _place(indices[(*places[:outer], d)], a.shape[batch_dims + d]) for d in range(depth)
+        ]
+        return a[(*places[:batch_dims], *chosen, *places[outer:])]
 
-    shape = (*indices.shape[:-1], *a.shape[depth:])
+    shape = (*indices.shape[:-1], *a.shape[batch_dims + depth :])
     return te.compute(shape, value, name="gather_nd", tag=INJECTIVE)
 
 
@@ -102,68 +110,105 @@ def one_hot(
     return te.compute(shape, value, name="one_hot", tag=INJECTIVE)
 
 
-def argmax(a: Tensor, axis: int | None = None, keepdims: bool = False) -> Tensor:
-    """The index (int64) of the largest element; the first of equal ones."""
-    return _extreme_place(a, axis, keepdims, te.argmax, "argmax")
+def argmax(
+    a: Tensor, axis: int | None = None, keepdims: bool = False, last: bool = False
+) -> Tensor:
+    """The index (int64) of the largest element; of equal ones the first, or the last."""
+    return _extreme_place(a, axis, keepdims, last, te.argmax, "argmax")
 
 
-def argmin(a: Tensor, axis: int | None = None, keepdims: bool = False) -> Tensor:
-    """The index (int64) of the smallest element; the first of equal ones."""
-    return _extreme_place(a, axis, keepdims, te.argmin, "argmin")
+def argmin(
+    a: Tensor, axis: int | None = None, keepdims: bool = False, last: bool = False
+) -> Tensor:
+    """The index (int64) of the smallest element; of equal ones the first, or the last."""
+    return _extreme_place(a, axis, keepdims, last, te.argmin, "argmin")
 
 
-def _extreme_place(a: Tensor, axis: int | None, keepdims: bool, fold: Any, name: str) -> Tensor:
+def _extreme_place(
+    a: Tensor, axis: int | None, keepdims: bool, last: bool, fold: Any, name: str
+) -> Tensor:
     if axis is None:
-        from .shape import reshape
-
         whole: Any = 1
         for size in a.shape:
             whole = whole * size
-        found = _extreme_place(reshape(a, (whole,)), 0, False, fold, name)
+        found = _extreme_place(reshape(a, (whole,)), 0, False, last, fold, name)
         return reshape(found, [1] * len(a.shape)) if keepdims else found
     (at,) = normalized(axis, len(a.shape))
+    end = te.cast(a.shape[at], "int64") - 1
     k = te.reduce_axis(a.shape[at], "k")
 
     def value(*places: Any) -> tuple[Expr, Expr]:
         after = places[at + 1 :] if keepdims else places[at:]
-        return fold((te.cast(k, "int64"), a[(*places[:at], k, *after)]), axis=k)
+        place = te.cast(k, "int64")
+        # The smallest of equal places wins: counted from the end, that is the last.
+        return fold((end - place if last else place, a[(*places[:at], k, *after)]), axis=k)
 
     one = (1,) if keepdims else ()
     shape = (*a.shape[:at], *one, *a.shape[at + 1 :])
     index, _ = te.compute(shape, value, name=name, tag=COMM_REDUCE_IDX)
-    return index
+    return elementwise(lambda place: end - place, index, name) if last else index
 
 
-def cumsum(a: Tensor, axis: int = -1, exclusive: bool = False) -> Tensor:
-    """Sums of all elements up to each one along a dimension; without it if `exclusive`."""
+def cumsum(a: Tensor, axis: int = -1, exclusive: bool = False, reverse: bool = False) -> Tensor:
+    """Sums of all elements up to each one along a dimension.
+
+    Parameters
+    ----------
+    exclusive
+        Without the element itself.
+    reverse
+        From the end.
+    """
+    return _running(a, axis, exclusive, reverse, 0, lambda total, new: total + new, "cumsum")
+
+
+def cumprod(a: Tensor, axis: int = -1, exclusive: bool = False, reverse: bool = False) -> Tensor:
+    """Products of all elements up to each one: see `cumsum`."""
+    return _running(a, axis, exclusive, reverse, 1, lambda total, new: total * new, "cumprod")
+
+
+def _running(
+    a: Tensor,
+    axis: int,
+    exclusive: bool,
+    reverse: bool,
+    start: int,
+    step: Callable[[Any, Any], Any],
+    name: str,
+) -> Tensor:
     (at,) = normalized(axis, len(a.shape))
+    kept = "float32" if a.dtype.is_float and a.dtype.bits < 32 else str(a.dtype)
 
     def code(ins: Sequence[View], outs: Sequence[View]) -> Any:
         ib = te.ir_builder.create()
         source, target = ib.buffer_ptr(ins[0]), ib.buffer_ptr(outs[0])
-        _over(ib, a, at, 0, (), source, target, exclusive)
+
+        def row(places: tuple[Any, ...]) -> None:
+            total = ib.allocate(kept, (1,), "total")
+            total[0] = te.cast(as_expr(start), kept)
+            with ib.for_range(0, a.shape[at], "k") as k:
+                place = a.shape[at] - 1 - k if reverse else k
+                here = (*places[:at], place, *places[at:])
+                if exclusive:
+                    target[here] = te.cast(total[0], a.dtype)
+                total[0] = step(total[0], te.cast(source[here], kept))
+                if not exclusive:
+                    target[here] = te.cast(total[0], a.dtype)
+
+        _over(ib, [size for d, size in enumerate(a.shape) if d != at], (), row)
         return ib.get()
 
-    return te.extern(a.shape, [a], code, name="cumsum", dtype=a.dtype)
+    return te.extern(a.shape, [a], code, name=name, dtype=a.dtype)
 
 
 def _over(
-    ib: Any, a: Tensor, at: int, d: int, places: tuple[Any, ...], source: Any, target: Any,
-    exclusive: bool,
-) -> None:  # fmt: skip
-    """Loops over the dimensions, that of the sums being the innermost but one at most."""
-    order = [n for n in range(len(a.shape)) if n != at]
-    if d < len(order):
-        kind = "parallel" if d == 0 and (const_int(a.shape[order[0]]) or 0) > 1 else "serial"
-        with ib.for_range(0, a.shape[order[d]], f"i{d}", kind=kind) as i:
-            _over(ib, a, at, d + 1, (*places, i), source, target, exclusive)
+    ib: Any, sizes: Sequence[Expr], places: tuple[Any, ...], row: Callable[[tuple[Any, ...]], None]
+) -> None:
+    """Code in loops over dimensions, the outermost shared by the threads."""
+    if len(places) == len(sizes):
+        row(places)
         return
-
-    def put(n: Any) -> tuple[Any, ...]:
-        return (*places[:at], n, *places[at:])
-
-    zero = as_expr(0, a.dtype)
-    target[put(as_expr(0))] = zero if exclusive else source[put(as_expr(0))]
-    with ib.for_range(1, a.shape[at], "k") as k:
-        new = source[put(k - 1 if exclusive else k)]
-        target[put(k)] = target[put(k - 1)] + new
+    size = sizes[len(places)]
+    kind = "parallel" if not places and (const_int(size) or 0) > 1 else "serial"
+    with ib.for_range(0, size, f"i{len(places)}", kind=kind) as i:
+        _over(ib, sizes, (*places, i), row)

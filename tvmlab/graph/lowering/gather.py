@@ -7,6 +7,7 @@ from math import prod
 from typing import Any
 
 import tvmlab.te as te
+import tvmlab.topi as topi
 from tvmlab.graph.operators import axis_of
 from tvmlab.ir import Expr, const
 from tvmlab.te import Tensor
@@ -22,43 +23,17 @@ def _from_front(index: Expr, size: int) -> Expr:
 
 @lowering("gather")
 def _gather(site: Site, x: Tensor, indices: Tensor) -> Tensor:
-    axis, count = axis_of(site.attrs.int("axis"), len(x.shape)), len(indices.shape)
-    assert site.inputs[0] is not None
-    size = site.inputs[0].sizes[axis]
-
-    def value(*at: Any) -> Expr:
-        index = _from_front(indices[tuple(at[axis : axis + count])], size)
-        return x[(*at[:axis], index, *at[axis + count :])]
-
-    return te.compute(site.output.sizes, value, name="gather", tag="injective")
+    return topi.take(x, indices, site.attrs.int("axis"))
 
 
 @lowering("gather_elements")
 def _gather_elements(site: Site, x: Tensor, indices: Tensor) -> Tensor:
-    axis = axis_of(site.attrs.int("axis"), len(x.shape))
-    assert site.inputs[0] is not None
-    size = site.inputs[0].sizes[axis]
-
-    def value(*at: Any) -> Expr:
-        return x[(*at[:axis], _from_front(indices[at], size), *at[axis + 1 :])]
-
-    return te.compute(site.output.sizes, value, name="gather_elements", tag="injective")
+    return topi.gather(x, indices, site.attrs.int("axis"))
 
 
 @lowering("gather_nd")
 def _gather_nd(site: Site, x: Tensor, indices: Tensor) -> Tensor:
-    batch = site.attrs.int("batch_dims")
-    assert site.inputs[0] is not None
-    assert site.inputs[1] is not None
-    sizes, last = site.inputs[0].sizes, site.inputs[1].sizes[-1]
-    lead = len(indices.shape) - 1
-
-    def value(*at: Any) -> Expr:
-        picked = [_from_front(indices[(*at[:lead], const(n))], sizes[batch + n])
-                  for n in range(last)]  # fmt: skip
-        return x[(*at[:batch], *picked, *at[lead:])]
-
-    return te.compute(site.output.sizes, value, name="gather_nd", tag="injective")
+    return topi.gather_nd(x, indices, site.attrs.int("batch_dims"))
 
 
 @lowering("one_hot")

@@ -2,58 +2,26 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
 from math import prod
 from typing import Any
 
 import tvmlab.te as te
+import tvmlab.topi as topi
 from tvmlab.graph.operators import axis_of
 from tvmlab.ir import Expr, const
-from tvmlab.support import INT64, DType
+from tvmlab.support import INT64
 from tvmlab.te import Tensor
 
-from .layers import accumulator, padded_image
+from .layers import padded_image
 from .registry import Site, lowering
-
-
-def _best(largest: bool, last: bool) -> Any:
-    """A reduction of pairs (place, value) to the best value; of equal ones the first or last."""
-
-    def join(a: Any, b: Any) -> Any:
-        better = a[1] > b[1] if largest else a[1] < b[1]
-        before = a[0] > b[0] if last else a[0] < b[0]
-        first = te.any(better, te.all(te.eq(a[1], b[1]), before))
-        return te.if_then_else(first, a[0], b[0]), te.if_then_else(first, a[1], b[1])
-
-    def start(first: str, second: str) -> Any:
-        place, value = DType.of(first), DType.of(second)
-        worst = te.min_value(value) if largest else te.max_value(value)
-        if value.is_float:
-            worst = const(-math.inf if largest else math.inf, value)
-        # Beyond all places, so that it loses against an equal value.
-        return const(-1 if last else (1 << 62), place), worst
-
-    return te.comm_reducer(join, start, name="best", assume_lawful=True)
 
 
 @lowering("argmax", "argmin")
 def _arg(site: Site, x: Tensor) -> Tensor:
-    axis = axis_of(site.attrs.int("axis"), len(x.shape))
-    keep = site.attrs.flag("keepdims")
-    k = te.reduce_axis(x.shape[axis], "k")
-    best = _best(site.name == "argmax", site.attrs.flag("last"))
-
-    def value(*at: Any) -> Any:
-        places = list(at)
-        if keep:
-            places[axis] = k
-        else:
-            places.insert(axis, k)
-        return best((te.cast(k, INT64), x[tuple(places)]), axis=k)
-
-    pair: Any = te.compute(site.output.sizes, value, name=site.name)
-    return _places(site, pair[0])
+    find = topi.argmax if site.name == "argmax" else topi.argmin
+    last = site.attrs.flag("last")
+    found = find(x, site.attrs.int("axis"), site.attrs.flag("keepdims"), last)
+    return found if last else _places(site, found)
 
 
 def _places(site: Site, places: Tensor) -> Tensor:
@@ -69,11 +37,10 @@ def _places(site: Site, places: Tensor) -> Tensor:
 def _hardmax(site: Site, x: Tensor) -> Tensor:
     axis, sizes = axis_of(site.attrs.int("axis"), len(x.shape)), site.output.sizes
     k = te.reduce_axis(x.shape[axis], "k")
-    best = _best(largest=True, last=False)
     shape = tuple(1 if d == axis else s for d, s in enumerate(sizes))
 
     def largest(*at: Any) -> Any:
-        return best((te.cast(k, INT64), x[(*at[:axis], k, *at[axis + 1 :])]), axis=k)
+        return te.argmax((te.cast(k, INT64), x[(*at[:axis], k, *at[axis + 1 :])]), axis=k)
 
     pair: Any = te.compute(shape, largest, name="hardmax_best")
 
@@ -98,7 +65,6 @@ def _max_pool_indices(site: Site, x: Tensor) -> Tensor:
     ]  # fmt: skip
     padded = padded_image(x, pads, te.min_value(x.dtype), more)
     window = [te.reduce_axis(size, f"r{d}") for d, size in enumerate(kernel)]
-    best = _best(largest=True, last=False)
     column_major = attrs.flag("column_major")
 
     def value(n: Any, c: Any, *at: Any) -> Any:
@@ -109,40 +75,13 @@ def _max_pool_indices(site: Site, x: Tensor) -> Tensor:
         for d in order:
             inner = inner * sizes[2 + d] + (places[d] - pads[d])
         flat = flat * prod(sizes[2:]) + inner
-        return best((te.cast(flat, INT64), padded[(n, c, *places)]), axis=window)
+        return te.argmax((te.cast(flat, INT64), padded[(n, c, *places)]), axis=window)
 
     pair: Any = te.compute(site.output.sizes, value, name="max_pool_indices")
     return _places(site, pair[0])
 
 
-_STEP: dict[str, Callable[[Any, Any], Any]] = {
-    "cumsum": lambda total, new: total + new,
-    "cumprod": lambda total, new: total * new,
-}
-
-
 @lowering("cumsum", "cumprod")
 def _cumulative(site: Site, x: Tensor) -> Tensor:
-    """Row by row, the running value kept beside."""
-    sizes, attrs = site.output.sizes, site.attrs
-    axis, to = axis_of(attrs.int("axis"), len(sizes)), accumulator(x.dtype)
-    size, inner = sizes[axis], prod(sizes[axis + 1 :])
-    start, step = const(1 if site.name == "cumprod" else 0, to), _STEP[site.name]
-
-    def body(ins: Any, outs: Any) -> Any:
-        ib = te.ir_builder.create()
-        data, out = ib.buffer_ptr(ins[0]), ib.buffer_ptr(outs[0])
-        total = ib.allocate(to, (1,), "total")
-        with ib.for_range(0, prod(sizes) // size, "row") as row:
-            total[0] = start
-            with ib.for_range(0, size, "n") as n:
-                place = size - 1 - n if attrs.flag("reverse") else n
-                at = (row // inner) * (size * inner) + place * inner + row % inner
-                if attrs.flag("exclusive"):
-                    out[at] = te.cast(total[0], x.dtype)
-                total[0] = step(total[0], te.cast(data[at], to))
-                if not attrs.flag("exclusive"):
-                    out[at] = te.cast(total[0], x.dtype)
-        return ib.get()
-
-    return te.extern(sizes, [x], body, name=site.name, dtype=x.dtype)
+    run = topi.cumsum if site.name == "cumsum" else topi.cumprod
+    return run(x, site.attrs.int("axis"), site.attrs.flag("exclusive"), site.attrs.flag("reverse"))
