@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 from helpers.bare_host import bare_host
@@ -11,7 +12,7 @@ from helpers.sessions import FakeRunner, ok
 from playwright.sync_api import Page, expect
 
 from tvmlab.tune import MeasureRequest, MeasureResult
-from tvmlab.widgets import Session
+from tvmlab.widgets import Session, guessing
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -79,3 +80,30 @@ def test_a_pool_is_measured_and_ranks_otherwise(plain_page: Page) -> None:
         expect(values.get_by_role("listitem").first).to_contain_text("AArch64")
         panel.get_by_role("button", name="another by its code").click()
         expect(panel.get_by_role("table", name="Both machines")).to_be_visible()
+
+
+def test_a_measurement_waits_until_it_was_guessed(
+    plain_page: Page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(guessing, "default_cache_dir", lambda: tmp_path)
+
+    def seconds(request: MeasureRequest) -> MeasureResult:
+        return ok(1e-3 if "parallel" in request.program else 2e-3)
+
+    session = Session(matmul_schedule(16, 16, 16), runner=FakeRunner(seconds))
+    session.measure()
+    assert session.wait(10)
+    with bare_host(plain_page, session) as host:
+        host.insight("Guess").get_by_role("button", name="Guess first").click()
+        session.schedule.parallel(session.schedule.loops("C")[0])
+        host.insight("Model")
+        host.explorer.root.get_by_role("button", name="Measure").click()
+        panel = host.explorer.root.get_by_role("tabpanel", name="Guess")
+        expect(panel.get_by_role("status")).to_contain_text("parallel i is measured")
+        expect(host.explorer.root).not_to_contain_text("1.00 ms")
+        panel.get_by_label("Bound by").select_option("memory")
+        panel.get_by_role("button", name="faster", exact=True).click()
+        expect(panel.get_by_role("status")).to_contain_text("2× as fast as start")
+        expect(panel.get_by_role("status")).to_contain_text("You were right")
+        expect(panel.get_by_role("table", name="How your guesses were")).to_contain_text("1 (100%)")
+        expect(host.explorer.root).to_contain_text("1.00 ms")

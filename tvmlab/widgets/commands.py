@@ -16,7 +16,16 @@ from tvmlab.inspect import move_to, plain
 from tvmlab.schedule import Attempt, RefusedError, repeat_steps
 from tvmlab.support import TvmlabError, UserError
 
-from .asking import Fields, StepNotTakenError, checked, fields_of, node_of, step_of, text_of
+from .asking import (
+    Fields,
+    StepNotTakenError,
+    checked,
+    fields_of,
+    node_of,
+    optional_text,
+    step_of,
+    text_of,
+)
 from .questions import QUESTIONS
 from .searching import search, search_take
 from .session import Session
@@ -166,6 +175,15 @@ def _explore(session: Session, fields: Fields) -> None:
     session.explore(count)
 
 
+def _guess(session: Session, fields: Fields) -> None:
+    what, guessing = text_of(fields, "what"), session.measuring.guessing
+    if what in ("on", "off"):
+        guessing.switch(what == "on")
+    else:
+        guessing.reveal(what, optional_text(fields, "limit"))
+    session.refresh()
+
+
 def _study(session: Session, fields: Fields) -> None:
     session.studies.start(study_of(fields, "what"))
 
@@ -193,6 +211,7 @@ _HANDLERS: dict[str, Callable[[Session, Fields], Any]] = {
     "explore": _explore,
     "exercise_do": exercise_do,
     "study": _study,
+    "guess": _guess,
     "search": search,
     "search_take": search_take,
     "cancel": _cancel,

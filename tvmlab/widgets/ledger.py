@@ -65,6 +65,10 @@ class Ledger:
         """A measurement waits ("queued") or is under way ("running")."""
         self._pending = (program_hash, status)
 
+    def forget_expected(self) -> None:
+        """What was expected is there, but not to be shown yet."""
+        self._pending = None
+
     def enter(self, result: MeasureResult, program_hash: str, *, checked: bool) -> None:
         """Write down the result of a measurement, and forget that it was expected."""
         self._pending = None
@@ -87,9 +91,7 @@ class Ledger:
     def measured(self, program_hash: str) -> Measured | None:
         """The times of a program, if it was measured well."""
         result = self._results.get(program_hash)
-        if result is None or result.median is None or result.q1 is None or result.q3 is None:
-            return None
-        return Measured(result.median, result.q1, result.q3, len(result.seconds))
+        return None if result is None else measured_of(result)
 
     def report(self, current: str) -> MeasurementReport:
         """The timing to show beside a program: its own, or the newest one marked as stale."""
@@ -156,3 +158,10 @@ class Ledger:
             message="; ".join(result.disturbed) or "machine quiet",
             stale=stale,
         )
+
+
+def measured_of(result: MeasureResult) -> Measured | None:
+    """The times of a result; None if it is a failure."""
+    if result.median is None or result.q1 is None or result.q3 is None:
+        return None
+    return Measured(result.median, result.q1, result.q3, len(result.seconds))

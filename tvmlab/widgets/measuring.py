@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import lru_cache
@@ -17,7 +18,8 @@ from tvmlab.tune import Measurer, MeasureRequest, MeasureResult, Runner
 
 from .desk import Desk
 from .guesses import Guesses
-from .ledger import Ledger, PlottedSchedule
+from .guessing import Guessing, Held, limit_of
+from .ledger import Ledger, PlottedSchedule, measured_of
 from .state import JobReport, StateWriter
 
 
@@ -71,6 +73,7 @@ class Measuring:
         self._guesses = guesses
         self._runner = runner
         self._running: Future[MeasureResult] | None = None
+        self.guessing = Guessing()
 
     @property
     def runner(self) -> Runner:
@@ -152,12 +155,52 @@ class Measuring:
         reference = None if work.node == start.id else start.program
         request = MeasureRequest.of(work.program, owner.target, reference=reference)
         result = self.run(request, cancelled)
+        checked = reference is not None
+
+        def publish() -> None:
+            self._publish(work, result, predicted, checked=checked, new=new)
+
+        with owner.lock:
+            held = self._held(work, result, publish)
+            if held is None or not self.guessing.hold(held):
+                publish()
+                return
+            owner.ledger.forget_expected()
+            owner.show_job(None)
+
+    def _held(self, work: _Work, result: MeasureResult, publish: Callable[[], None]) -> Held | None:
+        """A measurement that may be guessed first: a state whose parent, or start, is measured."""
+        owner = self._owner
+        nodes = owner.schedule.history.nodes
+        times = measured_of(result)
+        if work.node is None or times is None or work.node == 0:
+            return None
+        for number in (nodes[work.node].parent, 0):
+            other = nodes[number or 0]
+            base = owner.ledger.measured(owner.writer.hash_of(other))
+            if base is not None:
+                limit = limit_of(work.program, owner.ledger.flops, owner.target)
+                against = other.label or step_label(other.step)
+                return Held(work.label, against, base, times, limit, publish)
+        return None
+
+    def _publish(
+        self,
+        work: _Work,
+        result: MeasureResult,
+        predicted: float | None,
+        *,
+        checked: bool,
+        new: bool,
+    ) -> None:
+        """Write a measurement down, show it, and learn from it."""
+        owner = self._owner
         gflops = result.gflops(owner.ledger.flops) if owner.ledger.flops else None
         with owner.lock:
             if work.node is None:
                 owner.ledger.file_aside(result, work.program_hash)
             else:
-                owner.ledger.enter(result, work.program_hash, checked=reference is not None)
+                owner.ledger.enter(result, work.program_hash, checked=checked)
             if predicted is not None and gflops is not None and work.node is not None:
                 owner.ledger.points.append(
                     PlottedSchedule(

@@ -201,6 +201,7 @@ class Session:
             "auto": self.auto.on,
             "exercise": tutor_state(self.schedule),
             "shares": self.studies.shares,
+            "guess": self.measuring.guessing.state,
             "search": None if self.search is None else self.search.state,
             "cell": cell_text(self.schedule, self.id, self.writer.hash_of(node)),
         }

@@ -46,7 +46,8 @@ export type Command =
   | ProfileCommand
   | PoolCommand
   | SearchFromCommand
-  | SearchTakeCommand;
+  | SearchTakeCommand
+  | GuessCommand;
 /**
  * Parameter values by name
  */
@@ -571,6 +572,18 @@ export interface SearchTakeCommand {
   trial: number | null;
 }
 /**
+ * Switch guessing first on or off, or guess what waits
+ */
+export interface GuessCommand {
+  type: 'guess';
+  /**
+   * Comes back in the reply
+   */
+  id: number;
+  what: 'on' | 'off' | 'faster' | 'same' | 'slower';
+  limit: string | null;
+}
+/**
  * The whole state
  */
 export interface StateMessage {
@@ -664,6 +677,10 @@ export interface State {
   search?: {
     [k: string]: unknown;
   } | null;
+  /**
+   * Guessing first; absent in older recordings
+   */
+  guess?: Guess | null;
 }
 /**
  * One line of the loop nest
@@ -929,6 +946,37 @@ export interface Job {
 export interface ExerciseState {
   title: string;
   turn: number;
+}
+/**
+ * Guessing before a measurement is shown
+ */
+export interface Guess {
+  on: boolean;
+  waiting: GuessWaiting | null;
+  last: GuessAnswer | null;
+  scores: GuessScore[];
+}
+/**
+ * A measurement that waits for a guess
+ */
+export interface GuessWaiting {
+  label: string;
+  against: string;
+}
+/**
+ * How the last guess was
+ */
+export interface GuessAnswer {
+  words: string;
+  right: boolean;
+}
+/**
+ * How often a guess was made, and right
+ */
+export interface GuessScore {
+  said: string;
+  times: number;
+  right: number;
 }
 /**
  * Keys of the state that changed; on a gap in the revision ask for the state

@@ -10,6 +10,7 @@ import { Mover } from './mover';
 import { questionsOf } from './questions';
 import { closing, foldingOf, lineBelow } from './walking';
 import {
+  askedToGuess,
   type Chosen,
   heirOf,
   type IViewState,
@@ -265,6 +266,7 @@ export class Controller {
       this.acts.forget();
     }
     this._announce((before && after && newsOf(before, after)) ?? '');
+    this._own = askedToGuess(this._own, before, after);
     if (after !== null && after.rows !== before?.rows) {
       const selected =
         before === null ? (after.rows[0]?.id ?? null) : heirOf(before, after, this._own.selected);

@@ -8,6 +8,14 @@ const STUDIES = {
   'study:pool': 'pool'
 } as const;
 
+const GUESSES = {
+  'guess:on': 'on',
+  'guess:off': 'off',
+  'guess:faster': 'faster',
+  'guess:same': 'same',
+  'guess:slower': 'slower'
+} as const;
+
 /** What commands need of the view besides the controller. */
 export interface IDoingView {
   say(text: string): void;
@@ -40,6 +48,16 @@ export class Doing {
       case 'study:pool':
         void controller.command({ type: 'study', what: STUDIES[command] });
         break;
+      case 'guess:on':
+      case 'guess:off':
+      case 'guess:faster':
+      case 'guess:same':
+      case 'guess:slower': {
+        const limit = controller.view?.choices['guess.limit'] ?? '';
+        const what = GUESSES[command];
+        void controller.command({ type: 'guess', what, limit: limit === '' ? null : limit });
+        break;
+      }
       case 'explore':
         void controller.command({ type: 'explore', count: EXPLORE_COUNT });
         break;

@@ -6,6 +6,7 @@ import { flowInsight } from './insights/flow';
 import { gainsInsight } from './insights/gains';
 import { learningInsight } from './insights/learning';
 import { machinesInsight } from './insights/machines';
+import { guessInsight } from './insights/guess';
 import { iterationsInsight } from './insights/iterations';
 import { memoryInsight } from './insights/memory';
 import { profileInsight } from './insights/profile';
@@ -54,6 +55,7 @@ export const INSIGHTS: readonly IInsight[] = [
   residualsInsight,
   rooflineInsight,
   gainsInsight,
+  guessInsight,
   suggestInsight,
   searchInsight,
   proofInsight,

@@ -124,3 +124,9 @@ export function checkedOf({ data, error }: ReplyMessage): Checked {
     ? data
     : { verdict: refusedFor(error ?? 'no reason was given'), summary: '', preview: null };
 }
+
+/** A measurement that begins to wait for a guess opens the tab where one guesses. */
+export function askedToGuess(own: Own, before: State | null, after: State | null): Own {
+  const waits = Boolean(after?.guess?.waiting) && !before?.guess?.waiting;
+  return waits ? { ...own, insight: 'guess' } : own;
+}
