@@ -212,3 +212,21 @@ def reduced_by_threads(placed: PlacedBlock) -> list[For]:
         if isinstance(v, Var)
     }
     return [lp for lp in placed.loops if lp.kind == "thread" and lp.var in reduced]
+
+
+def joint_loops(placed: PlacedBlock) -> tuple[list[For], list[For]]:
+    """The serial loops around a reduction that threads do together, and those that belong to it.
+
+    Those around it run the whole reduction, or one part after another: loops over elements and over
+    the reduction at once are among them, with all around those.
+    """
+    bound: dict[bool, set[Var]] = {False: set(), True: set()}
+    for it, binding in zip(placed.block.iters, placed.block.bindings, strict=True):
+        if it.kind in ("reduce", "spatial"):
+            bound[it.kind == "reduce"] |= {v for v in walk(binding) if isinstance(v, Var)}
+    serial = [lp for lp in placed.loops if lp.kind != "thread"]
+    reducing = [n for n, lp in enumerate(serial) if lp.var in bound[True]]
+    mixed = [n for n in reducing if serial[n].var in bound[False]]
+    first = mixed[-1] + 1 if mixed else 0
+    start = next((n for n in reducing if n >= first), len(serial))
+    return serial[:start], serial[start:]

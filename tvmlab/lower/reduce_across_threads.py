@@ -43,6 +43,7 @@ from tvmlab.ir import (
     eq,
     free_vars,
     is_const,
+    joint_loops,
     make_block,
     placed_blocks,
     reduced_by_threads,
@@ -118,22 +119,15 @@ class _JointReduction:
         joined = reduced_by_threads(placed)
         apart = [lp for lp in group if lp not in joined]
         reducing = _bound(block, "reduce")
-        serial = [lp for lp in placed.loops if lp.kind != "thread"]
-        spatial = _bound(block, "spatial")
-        # Loops over elements and over the reduction at once stay outside, as do those around them.
-        mixed = [n for n, lp in enumerate(serial) if lp.var in reducing & spatial]
-        first = mixed[-1] + 1 if mixed else 0
-        start = first + next(
-            (n for n, lp in enumerate(serial[first:]) if lp.var in reducing), len(serial) - first
-        )
-        inner = [lp for lp in serial[start:] if lp.var not in reducing]
-        own = {lp.var for lp in (*serial[start:], *joined)} & reducing
+        inside = joint_loops(placed)[1]
+        inner = [lp for lp in inside if lp.var not in reducing]
+        own = {lp.var for lp in (*inside, *joined)} & reducing
         form = _form(block)
         count = _count(joined)
         shape = (*(lp.extent for lp in apart), const(count))
         parts = [replace(b, name=f"{b.name}_part", scope="local") for b in form.buffers]
         meeting = [Buffer(f"{b.name}_join", shape, b.dtype, "shared") for b in form.buffers]
-        top: Stmt = serial[start] if start < len(serial) else block
+        top: Stmt = inside[0] if inside else block
         begins = _first_round(block, own)
         return _JointReduction(
             block, form, top, inner, joined, apart, parts, meeting, names, own, begins

@@ -25,12 +25,14 @@ from tvmlab.ir import (
     const_int,
     is_thread_loop,
     placed_blocks,
+    reduced_by_threads,
     touched_buffers,
     walk,
 )
 
 from .independence import require_independent
 from .index import ProgramIndex, buffers_written, index_of, nest_of
+from .joint_start import require_clear_start
 from .kinds import block_kind
 from .legality import binding_vars
 from .thread_reads import require_own_reads
@@ -74,6 +76,8 @@ def require_lawful_threads(program: Program, asked: Asked) -> None:
         _require_cooperation(index, loop, below, sharing, asked)
         _require_groups_apart(loop, _kernel_of(loop, index, placed), sharing, asked)
         exempt = [p.block for p in below if not _may_clash(p, loop, sharing, asked)]
+        for joint in (p for p in below if loop in reduced_by_threads(p)):
+            require_clear_start(index, joint, loop, asked.doubt)
         own = [b for b in program.allocs if not sharing.shared(b, loop)]
         _require_apart(index, loop, exempt, own, asked)
     _require_narrow_warps(program, loops, asked)
