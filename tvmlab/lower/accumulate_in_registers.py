@@ -22,6 +22,7 @@ from tvmlab.arith import Bounds, linear_form
 from tvmlab.ir import (
     Alloc,
     Barrier,
+    Binary,
     Buffer,
     Const,
     Expr,
@@ -215,6 +216,10 @@ class _Scan:
         """Visit what is below a node; `sure` says that each round of the loop gets there."""
         if isinstance(node, (Const, Var)):
             return  # Half of all nodes.
+        if type(node) is Binary:  # Most of the others.
+            self.visit(node.a, variables, sure)
+            self.visit(node.b, variables, sure)
+            return
         if isinstance(node, Stmt) and self._open.isdisjoint(touched_buffers(node)):
             return
         if isinstance(node, For):
