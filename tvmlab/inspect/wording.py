@@ -6,7 +6,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 from tvmlab.support import DType
 
@@ -19,13 +21,27 @@ def duration(seconds: float) -> str:
     return f"{_three_digits(seconds * 1e9)} ns"
 
 
+_DECIMAL: ContextVar[bool] = ContextVar("decimal bytes", default=False)
+
+
+@contextmanager
+def decimal_bytes(on: bool) -> Generator[None]:
+    """Count bytes by 1000 instead of 1024, until the end of the block."""
+    token = _DECIMAL.set(on)
+    try:
+        yield
+    finally:
+        _DECIMAL.reset(token)
+
+
 def size(nbytes: float) -> str:
-    """A number of bytes, in units of 1024."""
+    """A number of bytes, in units of 1024; inside `decimal_bytes`, of 1000."""
+    base, kilo = (1000, "kB") if _DECIMAL.get() else (1024, "KB")
     value, unit = float(nbytes), "B"
-    for larger in ("KB", "MB", "GB"):
-        if value < 1024:
+    for larger in (kilo, "MB", "GB"):
+        if value < base:
             break
-        value, unit = value / 1024, larger
+        value, unit = value / base, larger
     return f"{_trimmed(value)} {unit}"
 
 

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tvmlab.inspect import move_to, plain
+from tvmlab.inspect.wording import decimal_bytes
 from tvmlab.schedule import Attempt, RefusedError, repeat_steps
 from tvmlab.support import TvmlabError, UserError
 
@@ -42,7 +43,7 @@ def answer(session: Session, command: object) -> Reply:
     """Carry out one command; never raises, whatever the command is."""
     fields = fields_of(command)
     number = fields.get("id")
-    with session.lock:
+    with session.lock, decimal_bytes(session.decimal_bytes):
         try:
             data = _handler(fields)(session, fields)
         except StepNotTakenError as refused:
@@ -168,6 +169,15 @@ def _auto(session: Session, fields: Fields) -> None:
     session.set_auto(wanted)
 
 
+def _prefer(session: Session, fields: Fields) -> None:
+    auto, unit = fields.get("auto"), fields.get("bytes")
+    if not isinstance(auto, bool) or unit not in ("binary", "decimal"):
+        raise UserError(
+            "the command prefer needs 'auto', true or false, and 'bytes', binary or decimal"
+        )
+    session.prefer(auto=auto, decimal_bytes=unit == "decimal")
+
+
 def _explore(session: Session, fields: Fields) -> None:
     count = fields.get("count")
     if not isinstance(count, int) or count < 1:
@@ -208,6 +218,7 @@ _HANDLERS: dict[str, Callable[[Session, Fields], Any]] = {
     "measure_gains": _measure_gains,
     "measure_machine": _measure_machine,
     "auto": _auto,
+    "prefer": _prefer,
     "explore": _explore,
     "exercise_do": exercise_do,
     "study": _study,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Union, cast, overload
@@ -35,7 +36,11 @@ def explore(
 ) -> GraphWidget: ...
 @overload
 def explore(
-    schedule: Schedule, *, target: TargetLike = ..., name: str | None = ...
+    schedule: Schedule,
+    *,
+    target: TargetLike = ...,
+    name: str | None = ...,
+    options: Mapping[str, object] | None = ...,
 ) -> ExplorerWidget: ...
 @overload
 def explore(
@@ -43,6 +48,7 @@ def explore(
     *,
     target: TargetLike = ...,
     name: str | None = ...,
+    options: Mapping[str, object] | None = ...,
     sizes: dict[str, int] | None = ...,
     pins: Pins | str | PathLike[str] | None = ...,
 ) -> Any: ...
@@ -51,6 +57,7 @@ def explore(
     *,
     target: TargetLike = "cpu",
     name: str | None = None,
+    options: Mapping[str, object] | None = None,
     sizes: dict[str, int] | None = None,
     pins: Any = None,
 ) -> Union[ExplorerWidget, GraphWidget]:
@@ -68,6 +75,11 @@ def explore(
         The machine that measurements and generated code are for.
     name
         What the session is called; by default the name of the kernel.
+    options
+        How this view shows a schedule, whatever the settings of JupyterLab say: `time` is auto,
+        s, ms, us or ns; `rate` MFLOP/s, GFLOP/s or TFLOP/s; `bytes` binary or decimal;
+        `code_theme` host, plain, light, dark or contrast; `letter_keys` and `auto_measure` are
+        True or False.
     sizes
         Numbers for names in a model's shapes.
     pins
@@ -92,7 +104,7 @@ def explore(
         session = keep_session(load_session(cast("str", schedule), target=target))
     register_target()
     session.measuring.warm()
-    return ExplorerWidget(session)
+    return ExplorerWidget(session, options)
 
 
 def _is_model(given: object) -> bool:

@@ -89,6 +89,8 @@ class Session:
         self.fixes: dict[str, tuple[Program, Fix]] = {}
         self.notes: tuple[str, ...] = ()
         self.closed = False
+        self.decimal_bytes = False
+        self._auto_chosen = False
         self._job: JobReport | None = None
         self.auto = AutoMeasure(self.measuring.measure, self.measuring.cancel)
         self._listeners = Listeners(f"session {self.id}", self.lock)
@@ -120,7 +122,16 @@ class Session:
     def set_auto(self, on: bool) -> None:
         """Measure by itself after each step, or no longer."""
         with self.lock:
+            self._auto_chosen = True
             self.auto.on = on
+            self.refresh()
+
+    def prefer(self, *, auto: bool, decimal_bytes: bool) -> None:
+        """Do as the reader likes it; what was chosen with `set_auto` stays."""
+        with self.lock:
+            self.decimal_bytes = decimal_bytes
+            if not self._auto_chosen:
+                self.auto.on = auto
             self.refresh()
 
     def _stepped(self) -> None:

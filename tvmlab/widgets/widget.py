@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import anywidget
@@ -13,6 +14,7 @@ from .asking import fields_of
 from .bundles import bundle_text
 from .commands import answer
 from .listeners import Message
+from .options import view_options
 from .recording import MIME, recording
 from .session import Session
 
@@ -20,14 +22,21 @@ from .session import Session
 class ExplorerWidget(anywidget.AnyWidget):
     """Shows a session in the output of a cell, any number of times.
 
-    The trait `state` carries the whole state; commands and replies are custom messages.
+    The trait `state` carries the whole state, `preferences` how this view shows it; commands and
+    replies are custom messages.
     """
 
     state = traitlets.Dict().tag(sync=True)
+    preferences = traitlets.Dict().tag(sync=True)
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, options: Mapping[str, object] | None = None) -> None:
         self.session = session
-        anywidget.AnyWidget.__init__(self, state=session.state, _esm=bundle_text("explorer.js"))
+        anywidget.AnyWidget.__init__(
+            self,
+            state=session.state,
+            preferences=view_options(options),
+            _esm=bundle_text("explorer.js"),
+        )
         self._stop = session.subscribe(self._changed)
         self.on_msg(self._received)  # pyright: ignore[reportUnknownMemberType]
 

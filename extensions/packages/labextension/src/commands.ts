@@ -1,6 +1,7 @@
 import type { JupyterFrontEnd } from '@jupyterlab/application';
 import { MainAreaWidget } from '@jupyterlab/apputils';
 import type { INotebookTracker, NotebookPanel } from '@jupyterlab/notebook';
+import type { TranslationBundle } from '@jupyterlab/translation';
 import type { Widget } from '@lumino/widgets';
 
 import { tvmlabIcon } from './panels/icon';
@@ -30,20 +31,21 @@ export interface ICommandContext {
   tracker: INotebookTracker;
   panel: Widget;
   settings: ISettingsReader;
+  trans: TranslationBundle;
 }
 
 export function addCommands(context: ICommandContext): void {
-  const { app, tracker, panel } = context;
+  const { app, tracker, panel, trans } = context;
   app.commands.addCommand(CommandIDs.openPanel, {
-    label: 'Show Schedule Panel',
-    caption: 'Show the session of the active notebook beside it',
+    label: trans.__('Show Schedule Panel'),
+    caption: trans.__('Show the session of the active notebook beside it'),
     icon: tvmlabIcon,
     describedBy: { args: { type: 'object', properties: {} } },
     execute: () => app.shell.activateById(panel.id)
   });
   app.commands.addCommand(CommandIDs.openTab, {
-    label: 'Open Schedule in a Tab',
-    caption: "Open the active notebook's session as a tab of its own",
+    label: trans.__('Open Schedule in a Tab'),
+    caption: trans.__("Open the active notebook's session as a tab of its own"),
     icon: tvmlabIcon,
     isEnabled: () => tracker.currentWidget !== null,
     describedBy: { args: { type: 'object', properties: {} } },
@@ -55,8 +57,11 @@ export function addCommands(context: ICommandContext): void {
     }
   });
   app.commands.addCommand(CommandIDs.newNotebook, {
-    label: args => (args['isLauncher'] === true ? 'Schedule Lab' : 'New Schedule Lab Notebook'),
-    caption: 'A notebook with a matrix product and its explorer',
+    label: args =>
+      args['isLauncher'] === true
+        ? trans.__('Schedule Lab')
+        : trans.__('New Schedule Lab Notebook'),
+    caption: trans.__('A notebook with a matrix product and its explorer'),
     icon: tvmlabIcon,
     describedBy: {
       args: {
@@ -78,13 +83,13 @@ export function addCommands(context: ICommandContext): void {
   });
 }
 
-function openTab({ app, settings }: ICommandContext, notebook: NotebookPanel): void {
+function openTab({ app, settings, trans }: ICommandContext, notebook: NotebookPanel): void {
   const view = new SessionView(KernelSource.ofNotebook(notebook), { newest: false });
   const tab = new MainAreaWidget({ content: view });
   tabCount += 1;
   tab.id = `tvmlab-tab-${tabCount}`;
-  tab.title.label = `Schedule: ${notebook.title.label.replace(/\.ipynb$/, '')}`;
-  tab.title.caption = `The live session of ${notebook.context.path}`;
+  tab.title.label = trans.__('Schedule: %1', notebook.title.label.replace(/\.ipynb$/, ''));
+  tab.title.caption = trans.__('The live session of %1', notebook.context.path);
   tab.title.icon = tvmlabIcon;
   tab.title.closable = true;
   app.shell.add(tab, 'main', { ref: notebook.id, mode: settings.current().tabPlacement });

@@ -8,6 +8,8 @@ import { ILauncher } from '@jupyterlab/launcher';
 import { INotebookTracker } from '@jupyterlab/notebook';
 import { ISettingRegistry } from '@jupyterlab/settingregistry';
 import { IStatusBar } from '@jupyterlab/statusbar';
+import { ITranslator, nullTranslator } from '@jupyterlab/translation';
+import { publishTranslation } from '@tvmlab/views';
 
 import { addCommands } from './commands';
 import { tvmlabIcon } from './panels/icon';
@@ -25,32 +27,43 @@ const plugin: JupyterFrontEndPlugin<void> = {
   description: 'Shows the schedule session of a notebook in a panel and in tabs.',
   autoStart: true,
   requires: [INotebookTracker],
-  optional: [ICommandPalette, ILauncher, ISettingRegistry, IStatusBar],
+  optional: [ICommandPalette, ILauncher, ISettingRegistry, IStatusBar, ITranslator],
   activate: (
     app: JupyterFrontEnd,
     tracker: INotebookTracker,
     palette: ICommandPalette | null,
     launcher: ILauncher | null,
     registry: ISettingRegistry | null,
-    statusBar: IStatusBar | null
+    statusBar: IStatusBar | null,
+    translator: ITranslator | null
   ) => {
+    const trans = (translator ?? nullTranslator).load('tvmlab');
+    publishTranslation((text, ...values) => trans.__(text, ...values));
     const settings = loadSettings(registry);
     const panel = new SessionView(KernelSource.ofActive(tracker), { newest: true });
     panel.id = 'tvmlab-panel';
     panel.title.icon = tvmlabIcon;
-    panel.title.caption = 'Schedule of the active notebook';
-    const place = (): void => app.shell.add(panel, settings.current().side, { rank: 700 });
+    panel.title.caption = trans.__('Schedule of the active notebook');
+    let placed: string | null = null;
+    const place = (): void => {
+      // Adding it again would close it, so only where it belongs elsewhere.
+      const { side } = settings.current();
+      if (side !== placed) {
+        placed = side;
+        app.shell.add(panel, side, { rank: 700 });
+      }
+    };
     place();
     settings.onChange(place);
 
-    addCommands({ app, tracker, panel, settings });
-    addFileViewer(app);
+    addCommands({ app, tracker, panel, settings, trans });
+    addFileViewer(app, trans);
     listenForCells(tracker);
     tracker.widgetAdded.connect((_, notebook) => showRecordings(notebook));
     tracker.forEach(showRecordings);
     addStatus(statusBar, panel);
     for (const command of Object.values(CommandIDs)) {
-      palette?.addItem({ command, category: 'Schedule Lab' });
+      palette?.addItem({ command, category: trans.__('Schedule Lab') });
     }
     launcher?.add({
       command: CommandIDs.newNotebook,

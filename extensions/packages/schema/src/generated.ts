@@ -47,7 +47,8 @@ export type Command =
   | PoolCommand
   | SearchFromCommand
   | SearchTakeCommand
-  | GuessCommand;
+  | GuessCommand
+  | PreferCommand;
 /**
  * Parameter values by name
  */
@@ -582,6 +583,24 @@ export interface GuessCommand {
   id: number;
   what: 'on' | 'off' | 'faster' | 'same' | 'slower';
   limit: string | null;
+}
+/**
+ * How the reader likes the session; what was chosen in the view itself stays
+ */
+export interface PreferCommand {
+  type: 'prefer';
+  /**
+   * Comes back in the reply
+   */
+  id: number;
+  /**
+   * Whether steps are measured by themselves, unless that was chosen already
+   */
+  auto: boolean;
+  /**
+   * Whether sentences count bytes by 1024 or by 1000
+   */
+  bytes: 'binary' | 'decimal';
 }
 /**
  * The whole state

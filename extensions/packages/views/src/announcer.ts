@@ -1,7 +1,8 @@
 import type { State } from '@tvmlab/schema';
 
+import { t } from './hostPage';
 import { h } from './dom';
-import { digits, time } from './format';
+import { rate, time } from './format';
 
 /** What happens, in words for those who do not see it. */
 export class Announcer {
@@ -23,18 +24,18 @@ export function newsOf(before: State, after: State): string | null {
   if (current !== before.history.current) {
     const node = nodes.find(({ id }) => id === current);
     const lines = after.rows.filter(({ type }) => type === 'loop').length;
-    return `${node?.checkpoint ?? node?.label ?? 'another state'}: ${lines} loops now.`;
+    return t('%1: %2 loops now.', node?.checkpoint ?? node?.label ?? t('another state'), lines);
   }
   const { status, median, gflops, message } = after.measurement;
   if (status === before.measurement.status) {
     return null;
   }
   if (status === 'failed') {
-    return `The measurement failed: ${message ?? 'no reason was given'}`;
+    return t('The measurement failed: %1', message ?? t('no reason was given'));
   }
   if (status !== 'done' || median === null) {
     return null;
   }
-  const rate = gflops === null ? '' : `, ${digits(gflops)} GFLOP/s`;
-  return `Measured: ${time(median)}${rate}.`;
+  const speed = gflops === null ? '' : `, ${rate(gflops)}`;
+  return t('Measured: %1.', `${time(median)}${speed}`);
 }

@@ -39,6 +39,11 @@ export class Answers {
     });
   }
 
+  /** Let everything be asked anew when it is looked at. */
+  forget(): void {
+    this._asked.clear();
+  }
+
   private readonly _asker: IAsker;
   private readonly _asked = new Map<string, string>();
   private _known: Known = new Map();

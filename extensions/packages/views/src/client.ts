@@ -10,6 +10,16 @@ export type Request = Command extends infer C
     : never
   : never;
 
+/** Commands after which the nest is another. */
+export const STEPPING: ReadonlySet<Request['type']> = new Set([
+  'undo',
+  'redo',
+  'goto',
+  'pick',
+  'load',
+  'fix'
+]);
+
 /** A reply later than this means that the kernel is busy with something else. */
 const BUSY_AFTER_MS = 300;
 

@@ -1,9 +1,11 @@
 import type { Action, Params, ReplyMessage, SessionFile, State, Value } from '@tvmlab/schema';
 
+import { t } from './hostPage';
 import { Acts } from './acts';
 import { newsOf } from './announcer';
 import { Answers } from './answers';
-import { SessionClient, type Request } from './client';
+import { type Request, SessionClient, STEPPING } from './client';
+import type { IPreferences } from './preferences';
 import { LineDetails } from './lineDetails';
 import type { IViewModel } from './model';
 import { Mover } from './mover';
@@ -23,16 +25,6 @@ import {
 
 /** How long typing may rest before the session is asked about it. */
 const CHECK_AFTER_MS = 100;
-
-/** Commands after which the nest is another. */
-const STEPPING: ReadonlySet<Request['type']> = new Set([
-  'undo',
-  'redo',
-  'goto',
-  'pick',
-  'load',
-  'fix'
-]);
 
 /**
  * What the view can do, without a word about how it looks: selection, forms, steps, history.
@@ -149,10 +141,6 @@ export class Controller {
     }
   }
 
-  async fix(token: string): Promise<void> {
-    await this.command({ type: 'fix', token });
-  }
-
   /** The session as a file. */
   async file(kind: 'session' | 'html'): Promise<SessionFile | null> {
     const { data } = await this._do({ type: 'file', kind });
@@ -162,6 +150,18 @@ export class Controller {
   /** A command whose reply its asker shows. */
   async ask(request: Request): Promise<ReplyMessage> {
     return this._client.request(request);
+  }
+
+  /** Tell the session how the reader likes it, where that is not what it does anyway. */
+  prefer({ autoMeasure: auto, bytes }: IPreferences): void {
+    if (auto || bytes !== 'binary' || this._preferred) {
+      this._preferred = true;
+      void this._client.request({ type: 'prefer', auto, bytes }).then(() => {
+        this.answers.forget();
+        void this._lines.fetch();
+        this._ask();
+      });
+    }
   }
 
   async command(request: Request): Promise<void> {
@@ -218,13 +218,13 @@ export class Controller {
   }
 
   private _fail(title: string, reply: ReplyMessage): void {
-    const reason = reply.error ?? 'no reason was given';
+    const reason = reply.error ?? t('no reason was given');
     this._refuse(title, refusedFor(reason));
   }
 
   private _refuse(title: string, verdict: Action['verdict']): void {
     this._set({ draft: null, refusal: { title, verdict } });
-    this._announce(`${title} is refused: ${verdict.reason}`);
+    this._announce(t('%1 is refused: %2', title, verdict.reason));
   }
 
   /** Ask what would come of the form's parameters; only the newest answer counts. */
@@ -293,6 +293,7 @@ export class Controller {
 
   private _own: Own = START;
   private _before: State | null = null;
+  private _preferred = false;
   private _checkTimer: ReturnType<typeof setTimeout> | undefined;
   private readonly _client: SessionClient;
   private readonly _onChange: () => void;

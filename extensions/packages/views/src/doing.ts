@@ -1,3 +1,4 @@
+import { t } from './hostPage';
 import type { Controller } from './controller';
 import { h } from './dom';
 import { EXPLORE_COUNT } from './plot/scatter';
@@ -111,7 +112,7 @@ export class Doing {
       const url = URL.createObjectURL(new Blob([reply.text], { type: reply.media }));
       h('a', { href: url, download: reply.name }).click();
       setTimeout(() => URL.revokeObjectURL(url), 1000);
-      this._view.say(`Saved ${reply.name}.`);
+      this._view.say(t('Saved %1.', reply.name));
     }
   }
 
@@ -127,8 +128,8 @@ export class Doing {
     const taken = !this._root.dispatchEvent(event);
     this._view.say(
       taken
-        ? 'The steps were written into the notebook.'
-        : 'No notebook took the code; it can be copied instead.'
+        ? t('The steps were written into the notebook.')
+        : t('No notebook took the code; it can be copied instead.')
     );
     if (!taken) {
       void this._copy();
@@ -139,11 +140,11 @@ export class Doing {
     const text = this._controller.view?.session.python ?? '';
     try {
       await navigator.clipboard.writeText(text);
-      this._view.say('Copied the session as Python.');
+      this._view.say(t('Copied the session as Python.'));
     } catch {
       // No permission: show the text instead, selected by hand.
       this._controller.showTab('python');
-      this._view.say('The browser does not allow copying; the Python tab has the text.');
+      this._view.say(t('The browser does not allow copying; the Python tab has the text.'));
     }
   }
 

@@ -1,14 +1,13 @@
-import type { Point } from '@tvmlab/schema';
-
 import { Announcer } from './announcer';
 import { choose, forget } from './choices';
-import type { Request } from './client';
 import { Controller } from './controller';
 import { closestData, h } from './dom';
 import { Doing } from './doing';
 import { Drag } from './drag';
 import { fieldClicked, fieldEdited } from './fields';
 import { FocusKeeper } from './focus';
+import { useUnits } from './format';
+import { onPublished, t } from './hostPage';
 import { handleKey } from './keys';
 import type { IViewModel } from './model';
 import { type IExplorer, mountNotice } from './notice';
@@ -21,10 +20,13 @@ import { Insights } from './parts/insights';
 import { Nest } from './parts/nest';
 import { Palette } from './parts/palette';
 import { SearchTab } from './parts/searchTab';
+import { redrawParts } from './parts/part';
 import { Side } from './parts/side';
 import { Status } from './parts/status';
-import { BRUSHED, Scatter } from './plot/scatter';
 import type { Region } from './plot/brushing';
+import { openPoint, plotted } from './plot/opening';
+import { BRUSHED, Scatter } from './plot/scatter';
+import { dress, type IPreferences, preferencesOf } from './preferences';
 import { addStyles } from './style/styles';
 import { tabKey } from './tabKeys';
 import { TypeAhead } from './typeAhead';
@@ -59,6 +61,7 @@ class Explorer implements IExplorer {
       this._announcer.element
     );
     element.append(this._root);
+    this._preferences = preferencesOf(model);
     this._controller = new Controller(
       model,
       () => this._keeper.around(() => this._draw()),
@@ -69,6 +72,9 @@ class Explorer implements IExplorer {
       focus: () => this.focus(),
       name: () => this._history.focusName()
     });
+    dress(this._root, this._preferences);
+    this._controller.prefer(this._preferences);
+    this._unfollow = onPublished(() => this._prefer(preferencesOf(model)));
     new TypeAhead(this._root, this._controller.acts, text => this._announcer.say(text));
     this._listen();
     this._draw();
@@ -77,6 +83,7 @@ class Explorer implements IExplorer {
   dispose(): void {
     this._controller.dispose();
     this._search.dispose();
+    this._unfollow();
     this._waiting?.dispose();
     this._root.remove();
   }
@@ -85,15 +92,26 @@ class Explorer implements IExplorer {
     this._nest.tree.focus({ preventScroll: true });
   }
 
+  /** Show everything as the reader prefers it. */
+  private _prefer(preferences: IPreferences): void {
+    this._preferences = preferences;
+    dress(this._root, this._preferences);
+    redrawParts();
+    this._plotted = null;
+    this._draw();
+    this._controller.prefer(preferences);
+  }
+
   private _draw(): void {
+    useUnits(this._preferences);
     // The controller reports its first state before it is known here.
     const view = (this._controller as Controller | undefined)?.view ?? null;
     this._frame.toggleAttribute('hidden', view === null);
     if (view === null) {
       this._waiting ??= mountNotice(
         this._root,
-        'Connecting…',
-        'Waiting for the session to answer.'
+        t('Connecting…'),
+        t('Waiting for the session to answer.')
       );
       return;
     }
@@ -106,13 +124,7 @@ class Explorer implements IExplorer {
     this._search.render(view);
     if (view.session.plot !== this._plotted) {
       this._plotted = view.session.plot;
-      const { points, unit, rank_correlation: correlation, message } = view.session.plot;
-      this._plot.render({
-        points: points.map(point => ({ ...point, opens: openingOf(point) !== null })),
-        unit,
-        correlation,
-        message: message ?? null
-      });
+      this._plot.render(plotted(view.session.plot));
     }
   }
 
@@ -125,7 +137,8 @@ class Explorer implements IExplorer {
     root.addEventListener('keydown', event =>
       handleKey(event, this._controller, {
         tree: () => this.focus(),
-        form: () => this._side.form.focus()
+        form: () => this._side.form.focus(),
+        letters: this._preferences.letterKeys
       })
     );
     root.addEventListener('keydown', event => tabKey(event, this._controller, root), true);
@@ -169,11 +182,11 @@ class Explorer implements IExplorer {
     } else if (action !== undefined) {
       void this._start(action);
     } else if (fix !== undefined) {
-      void this._controller.fix(fix);
+      void this._controller.command({ type: 'fix', token: fix });
     } else if (node !== undefined) {
       void this._controller.command({ type: 'goto', node });
     } else if (point !== undefined) {
-      this._openPoint(Number(point));
+      openPoint(this._controller, Number(point));
     } else if (tab !== undefined) {
       this._controller.showTab(tab as Tab);
     } else if (suggested !== undefined) {
@@ -235,15 +248,6 @@ class Explorer implements IExplorer {
     this._controller.set({ choices, insight: 'residuals' });
   }
 
-  /** Open the schedule behind a point of the plot. */
-  private _openPoint(index: number): void {
-    const point = this._controller.view?.session.plot.points[index];
-    const request = point ? openingOf(point) : null;
-    if (request !== null) {
-      void this._controller.command(request);
-    }
-  }
-
   /** Light the lines of the nest that the pointer's line of code comes from. */
   private _point(pointed: readonly string[]): void {
     if (pointed.length > 0 || (this._controller.view?.pointed.length ?? 0) > 0) {
@@ -287,12 +291,6 @@ class Explorer implements IExplorer {
   private readonly _doing: Doing;
   private _plotted: IViewState['session']['plot'] | null = null;
   private _waiting: IExplorer | null = null;
-}
-
-/** The command that opens a point's schedule: its state in the history, or a new branch. */
-function openingOf({ node, id }: Point): Request | null {
-  if (node !== null) {
-    return { type: 'goto', node };
-  }
-  return id === undefined ? null : { type: 'load', point: id };
+  private _preferences: IPreferences;
+  private readonly _unfollow: () => void;
 }

@@ -1,4 +1,14 @@
 /** Numbers as people read them. Only the dress is chosen here; the figures come from reports. */
+import type { IPreferences } from './preferences';
+
+type Units = Pick<IPreferences, 'time' | 'rate' | 'bytes'>;
+
+/** What holds for all figures drawn from now on. A view sets it before it draws. */
+let units: Units = { time: 'auto', rate: 'GFLOP/s', bytes: 'binary' };
+
+export function useUnits({ time, rate, bytes }: Units): void {
+  units = { time, rate, bytes };
+}
 
 const TIME_UNITS: readonly [number, string][] = [
   [1, 's'],
@@ -6,6 +16,8 @@ const TIME_UNITS: readonly [number, string][] = [
   [1e-6, 'µs'],
   [1e-9, 'ns']
 ];
+
+const RATE_SCALES = { 'MFLOP/s': 1e-3, 'GFLOP/s': 1, 'TFLOP/s': 1e3 } as const;
 
 /** Three significant digits without an exponent: `2.75`, `118`, `0.61`. */
 export function digits(value: number): string {
@@ -19,27 +31,41 @@ export function digits(value: number): string {
   return value.toFixed(Math.min(places, 6));
 }
 
+/** The unit of a time: the one that was chosen, else the one that suits. */
+function timeUnit(seconds: number): readonly [number, string] {
+  return (
+    TIME_UNITS.find(([, name]) => name === units.time) ??
+    TIME_UNITS.find(([limit]) => seconds >= limit) ?? [1e-9, 'ns']
+  );
+}
+
 /** Seconds with the unit that suits: `2.75 ms`. */
 export function time(seconds: number): string {
-  const [scale, unit] = TIME_UNITS.find(([limit]) => seconds >= limit) ?? [1e-9, 'ns'];
+  const [scale, unit] = timeUnit(seconds);
   return `${digits(seconds / scale)} ${unit}`;
 }
 
 /** Two times under one unit: `2.73–2.79 ms`. */
 export function timeRange(low: number, high: number): string {
-  const [scale, unit] = TIME_UNITS.find(([limit]) => high >= limit) ?? [1e-9, 'ns'];
+  const [scale, unit] = timeUnit(high);
   return `${digits(low / scale)}–${digits(high / scale)} ${unit}`;
 }
 
-/** Bytes in units of 1024, as the reports in Python write them: `48 KB`. */
+/** A speed, given in GFLOP/s, in the unit of the reader. */
+export function rate(gflops: number): string {
+  return `${digits(gflops / RATE_SCALES[units.rate])} ${units.rate}`;
+}
+
+/** Bytes in units of 1024, as the reports in Python write them: `48 KB`; or of 1000: `49.2 kB`. */
 export function bytes(count: number): string {
-  const units = ['B', 'KB', 'MB', 'GB', 'TB'];
+  const base = units.bytes === 'binary' ? 1024 : 1000;
+  const names = ['B', base === 1024 ? 'KB' : 'kB', 'MB', 'GB', 'TB'];
   let unit = 0;
-  while (count >= 1024 && unit < units.length - 1) {
-    count /= 1024;
+  while (count >= base && unit < names.length - 1) {
+    count /= base;
     unit += 1;
   }
-  return `${Number.isInteger(count) ? count : digits(count)} ${units[unit] ?? ''}`;
+  return `${Number.isInteger(count) ? count : digits(count)} ${names[unit] ?? ''}`;
 }
 
 /** A share of one as percent; a trace is told apart from nothing. */

@@ -4,4 +4,6 @@ export { type IExplorer, mountNotice } from './notice';
 export { mountExplorer } from './explorer';
 export { mountGraph } from './graph/graph';
 export { mountSearch } from './search/search';
+export { marked, publishPreferences, publishTranslation, t } from './hostPage';
+export { CHOICES, type IPreferences } from './preferences';
 export { type IRecording, isRecording, RecordedModel } from './recorded';

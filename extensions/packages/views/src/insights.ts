@@ -1,3 +1,4 @@
+import { marked } from './hostPage';
 import type { IAnswer } from './answers';
 import type { Request } from './client';
 import { compareInsight } from './insights/compare';
@@ -32,7 +33,7 @@ export interface IInsight {
 
 const modelInsight: IInsight = {
   id: 'model',
-  label: 'Model',
+  label: marked('Model'),
   ask: null,
   inputs: () => [],
   draw: () => []

@@ -4,6 +4,8 @@ import type { Controller } from './controller';
 export interface IFocus {
   tree(): void;
   form(): void;
+  /** Whether single letters do something. */
+  letters: boolean;
 }
 
 /** The name of a key with its modifiers, as actions give theirs: `s`, `Shift+ArrowUp`. */
@@ -38,7 +40,8 @@ export function handleKey(event: KeyboardEvent, controller: Controller, focus: I
     }
     return;
   }
-  if (run(name, event, controller, focus)) {
+  const off = !focus.letters && /^[\p{L}\p{P}]$/u.test(name);
+  if (!off && run(name, event, controller, focus)) {
     event.preventDefault();
     event.stopPropagation();
   } else if (event.key.length === 1 && !event.ctrlKey && !event.metaKey && !event.altKey) {

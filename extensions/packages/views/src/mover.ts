@@ -1,5 +1,6 @@
 import type { ReplyMessage, Slot } from '@tvmlab/schema';
 
+import { t } from './hostPage';
 import type { Acts } from './acts';
 import type { Request } from './client';
 import { type IMoving, nextSlot, slotAt, slotWords } from './moving';
@@ -49,8 +50,12 @@ export class Mover {
     }
     const open = data.slots.filter(slot => slot.status === 'allowed').length;
     this._host.announce(
-      `Moving ${name}: ${open} of ${data.slots.length} places are allowed. ` +
-        'Up and down choose one, Enter drops, Escape puts it back.'
+      t(
+        'Moving %1: %2 of %3 places are allowed. Up and down choose one, Enter drops, Escape puts it back.',
+        name,
+        open,
+        data.slots.length
+      )
     );
   }
 
@@ -72,7 +77,7 @@ export class Mover {
     if (moving?.slots) {
       const at = nextSlot(moving, this._order(), by);
       this._host.show({ ...moving, at });
-      this._host.announce(at === null ? 'No place.' : slotWords(at));
+      this._host.announce(at === null ? t('No place.') : slotWords(at));
     }
   }
 
@@ -108,7 +113,7 @@ export class Mover {
     const lifted = this.moving !== null;
     if (lifted) {
       this._host.show(null);
-      this._host.announce('Put back.');
+      this._host.announce(t('Put back.'));
     }
     return lifted;
   }

@@ -1,3 +1,4 @@
+import { t } from './hostPage';
 import type { Slot } from '@tvmlab/schema';
 
 /** A line that is being moved: where it may go, and where it would go now. */
@@ -23,11 +24,11 @@ export function slotWords(slot: Slot): string {
     case 'allowed':
       return slot.reason;
     case 'here':
-      return 'where it is now';
+      return t('where it is now');
     case 'refused':
-      return `not here: ${withoutCannot(slot.reason)}`;
+      return t('not here: %1', withoutCannot(slot.reason));
     case 'unknown':
-      return `not proved safe: ${withoutCannot(slot.reason)}`;
+      return t('not proved safe: %1', withoutCannot(slot.reason));
   }
 }
 

@@ -1,3 +1,4 @@
+import { t } from './hostPage';
 import type { Acts } from './acts';
 
 /** A key as it was pressed, with what was held. */
@@ -33,7 +34,7 @@ export class TypeAhead {
     }
     const { key, code, shiftKey, ctrlKey, altKey, metaKey } = event;
     if (this._kept.length === 0) {
-      this._say('The session is still at the last step; keys wait for it. Escape forgets them.');
+      this._say(t('The session is still at the last step; keys wait for it. Escape forgets them.'));
     }
     this._kept.push({ key, code, shiftKey, ctrlKey, altKey, metaKey });
     event.preventDefault();

@@ -4,12 +4,16 @@ import {
   type Change,
   type IExplorer,
   type IViewModel,
+  marked,
   mountExplorer,
   mountGraph,
-  mountSearch
+  mountSearch,
+  t
 } from '@tvmlab/views';
 
-const LOST = 'The kernel restarted, so this session is gone. Run the cell again to get a new one.';
+const LOST = marked(
+  'The kernel restarted, so this session is gone. Run the cell again to get a new one.'
+);
 
 /** anywidget's model behind the five methods that a view knows. */
 class WidgetModel implements IViewModel {
@@ -39,7 +43,7 @@ class WidgetModel implements IViewModel {
     const onSearch = (): void => listener({ kind: 'state', key: 'search' });
     const onMessage = (message: unknown): void => listener({ kind: 'message', message });
     const onGone = (): void =>
-      listener({ kind: 'connection', connection: { state: 'gone', reason: LOST } });
+      listener({ kind: 'connection', connection: { state: 'gone', reason: t(LOST) } });
     this._model.on('change:state', onState);
     this._model.on('change:graph', onGraph);
     this._model.on('change:search', onSearch);

@@ -2,13 +2,15 @@
 /* eslint-disable @typescript-eslint/no-unsafe-class-instance-assignment */
 import { ABCWidgetFactory, type DocumentRegistry, DocumentWidget } from '@jupyterlab/docregistry';
 import type { JupyterFrontEnd } from '@jupyterlab/application';
+import type { TranslationBundle } from '@jupyterlab/translation';
 import { ToolbarButton } from '@jupyterlab/ui-components';
 import {
   type IExplorer,
   isRecording,
   mountExplorer,
   mountNotice,
-  RecordedModel
+  RecordedModel,
+  t
 } from '@tvmlab/views';
 import { Widget } from '@lumino/widgets';
 
@@ -18,10 +20,10 @@ import { tvmlabIcon } from './icon';
 const FILE_TYPE = 'tvmlab-session';
 
 /** Open saved sessions with a double click: their last state, and a way to go on from there. */
-export function addFileViewer(app: JupyterFrontEnd): void {
+export function addFileViewer(app: JupyterFrontEnd, trans: TranslationBundle): void {
   app.docRegistry.addFileType({
     name: FILE_TYPE,
-    displayName: 'Schedule Session',
+    displayName: trans.__('Schedule Session'),
     extensions: ['.tvmlab.json'],
     mimeTypes: ['application/json'],
     fileFormat: 'text',
@@ -31,6 +33,7 @@ export function addFileViewer(app: JupyterFrontEnd): void {
   app.docRegistry.addWidgetFactory(
     new SessionFileFactory(app, {
       name: 'Schedule Session',
+      label: trans.__('Schedule Session'),
       modelName: 'text',
       fileTypes: [FILE_TYPE],
       defaultFor: [FILE_TYPE],
@@ -44,7 +47,7 @@ class SessionDocument extends DocumentWidget<SessionFileView> {
   constructor(context: DocumentRegistry.Context, goOn: () => void) {
     super({ content: new SessionFileView(context), context });
     this.title.icon = tvmlabIcon;
-    const button = new ToolbarButton({ label: 'Open in a notebook', onClick: goOn });
+    const button = new ToolbarButton({ label: t('Open in a notebook'), onClick: goOn });
     this.toolbar.addItem('go-on', button);
   }
 }
@@ -81,7 +84,11 @@ class SessionFileView extends Widget {
     const preview = previewOf(text);
     this._view = isRecording(preview)
       ? mountExplorer(new RecordedModel(preview), this.node)
-      : mountNotice(this.node, 'No session', 'This file is not a session that this version reads.');
+      : mountNotice(
+          this.node,
+          t('No session'),
+          t('This file is not a session that this version reads.')
+        );
   }
 
   private _view: IExplorer | null = null;

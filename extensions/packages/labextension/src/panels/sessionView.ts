@@ -1,6 +1,6 @@
 import type { NotebookPanel } from '@jupyterlab/notebook';
 import type { Message as Message_, SessionName, State } from '@tvmlab/schema';
-import { type Change, type IExplorer, mountExplorer, mountNotice } from '@tvmlab/views';
+import { type Change, type IExplorer, marked, mountExplorer, mountNotice, t } from '@tvmlab/views';
 import { type Message } from '@lumino/messaging';
 import { type ISignal, Signal } from '@lumino/signaling';
 import { Widget } from '@lumino/widgets';
@@ -8,10 +8,13 @@ import { Widget } from '@lumino/widgets';
 import { CommModel } from '../services/commModel';
 import type { KernelEvent, KernelSource } from '../services/kernelSource';
 
-const NO_NOTEBOOK = 'Open a notebook; this view follows the active one.';
-const NO_SESSION = 'Run tl.explore(schedule) in the notebook; the session then appears here.';
-const LOST =
-  'The kernel restarted, so the session is gone. Run the notebook again; the view connects by itself.';
+const NO_NOTEBOOK = marked('Open a notebook; this view follows the active one.');
+const NO_SESSION = marked(
+  'Run tl.explore(schedule) in the notebook; the session then appears here.'
+);
+const LOST = marked(
+  'The kernel restarted, so the session is gone. Run the notebook again; the view connects by itself.'
+);
 
 /** The number of the question for all sessions; views count from far above it. */
 const ASKED = 1;
@@ -70,7 +73,7 @@ export class SessionView extends Widget {
         break;
       case 'lost':
         this._wanted = null;
-        this._model?.end(LOST);
+        this._model?.end(t(LOST));
         break;
       case 'executed':
         this._connectIfNeeded();
@@ -181,7 +184,7 @@ export class SessionView extends Widget {
   private _notice(): void {
     this._drop();
     const text = this._source.notebook === null ? NO_NOTEBOOK : NO_SESSION;
-    this._explorer = mountNotice(this.node, 'No session to show', text);
+    this._explorer = mountNotice(this.node, t('No session to show'), t(text));
   }
 
   private _drop(): void {

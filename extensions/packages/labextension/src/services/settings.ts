@@ -1,5 +1,7 @@
 import type { ISettingRegistry } from '@jupyterlab/settingregistry';
 
+import { publishPreferences } from '@tvmlab/views';
+
 import { PLUGIN_ID } from '../tokens';
 
 /** The user's choices, read once more at each use so that a change holds at once. */
@@ -15,11 +17,19 @@ export interface ISettingsReader {
   onChange(listener: () => void): void;
 }
 
+/** Every setting as it is now; views take those that they know. */
+function all(settings: ISettingRegistry.ISettings | null): object {
+  return settings?.composite ?? {};
+}
+
 /** Load the settings; without a registry (a stripped-down shell) the defaults hold. */
 export function loadSettings(registry: ISettingRegistry | null): ISettingsReader {
   let settings: ISettingRegistry.ISettings | null = null;
   const listeners: (() => void)[] = [];
-  const tell = (): void => listeners.forEach(listener => listener());
+  const tell = (): void => {
+    publishPreferences(all(settings));
+    listeners.forEach(listener => listener());
+  };
   registry
     ?.load(PLUGIN_ID)
     .then(loaded => {

@@ -1,7 +1,7 @@
 import type { GraphRow, GraphValue } from '@tvmlab/schema';
 
 import { type Child, h } from '../dom';
-import { bytes, count, digits, percent, time } from '../format';
+import { bytes, count, digits, percent, rate, time } from '../format';
 import { KINDS } from './words';
 
 /** What is known of one kernel, and what can be done with it. */
@@ -77,7 +77,7 @@ function times(row: GraphRow): Child {
       found.before === null ? '' : `, was ${time(found.before)} before the schedule changed`;
     facts.push(
       ['time', `${time(found.seconds)}, ${percent(found.share)} of a run${changed}`],
-      ['speed', `${digits(found.gflops)} GFLOP/s, ${digits(found.gbps)} GB/s`]
+      ['speed', `${rate(found.gflops)}, ${digits(found.gbps)} GB/s`]
     );
     if (found.of_roof !== null) {
       facts.push(['of the limit', `${percent(found.of_roof)} of what this machine allows`]);

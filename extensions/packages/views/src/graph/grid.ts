@@ -1,7 +1,7 @@
 import type { GraphNode, GraphRow, GraphTime } from '@tvmlab/schema';
 
 import { h, uniqueId } from '../dom';
-import { digits, percent, time } from '../format';
+import { percent, rate, time } from '../format';
 import { VirtualLines } from '../virtualLines';
 import { drawLanes, drawPassing, lanesWidth, ROW_HEIGHT } from './lanes';
 import { KINDS } from './words';
@@ -260,7 +260,7 @@ function timeCell(found: GraphTime | null): HTMLElement {
   bar.style.setProperty('--share', `${Math.max(1, 100 * found.share)}%`);
   return h(
     'span',
-    { role: 'gridcell', class: 'tvmlab-cost', title: `${digits(found.gflops)} GFLOP/s` },
+    { role: 'gridcell', class: 'tvmlab-cost', title: rate(found.gflops) },
     bar,
     h('span', {}, time(found.seconds)),
     h('span', { class: 'tvmlab-dim' }, percent(found.share))

@@ -1,5 +1,6 @@
 import type { Comparison, HistoryNode } from '@tvmlab/schema';
 
+import { marked } from '../hostPage';
 import { h, uniqueId } from '../dom';
 import { factor } from '../format';
 import type { IInsight } from '../insights';
@@ -18,7 +19,7 @@ export function comparedOf({ session, compared }: IViewState): { a: string; b: s
 /** Two states side by side: what differs in nest and code, and which is faster. */
 export const compareInsight: IInsight = {
   id: 'compare',
-  label: 'Compare',
+  label: marked('Compare'),
   ask: view => {
     const { a, b } = comparedOf(view);
     const measured = view.session.history.nodes.map(node => node.seconds ?? '').join();

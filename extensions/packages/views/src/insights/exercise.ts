@@ -1,5 +1,6 @@
 import type { Exercise } from '@tvmlab/schema';
 
+import { marked } from '../hostPage';
 import { h } from '../dom';
 import type { IInsight } from '../insights';
 
@@ -13,7 +14,7 @@ const GUESSES = [
 /** The exercise that the schedule belongs to: goals, check, hints, and a guess before the figures. */
 export const exerciseInsight: IInsight = {
   id: 'exercise',
-  label: 'Exercise',
+  label: marked('Exercise'),
   shown: ({ session }) => Boolean(session.exercise),
   ask: ({ session }) =>
     session.exercise

@@ -1,5 +1,6 @@
 import type { Flow, FlowEdge, FlowNode } from '@tvmlab/schema';
 
+import { marked } from '../hostPage';
 import { h, s } from '../dom';
 import { bytes, compact, count, percent } from '../format';
 import type { IInsight } from '../insights';
@@ -9,7 +10,7 @@ const [WIDTH, HEIGHT, GAP_X, GAP_Y] = [132, 38, 16, 24];
 /** Who produces what for whom: blocks and the buffers between them, from top to bottom. */
 export const flowInsight: IInsight = {
   id: 'flow',
-  label: 'Flow',
+  label: marked('Flow'),
   ask: ({ session }) => ({ version: session.history.current, command: { type: 'flow' } }),
   inputs: ({ selected }) => [selected],
   draw: ({ selected }, answer) => {

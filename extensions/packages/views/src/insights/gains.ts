@@ -1,5 +1,6 @@
 import type { Gain, Gains, StepGain } from '@tvmlab/schema';
 
+import { marked } from '../hostPage';
 import { h } from '../dom';
 import { factor, time } from '../format';
 import type { IInsight } from '../insights';
@@ -7,7 +8,7 @@ import type { IInsight } from '../insights';
 /** Which step bought what: a bar for each step on a scale of doublings, and the end without it. */
 export const gainsInsight: IInsight = {
   id: 'gains',
-  label: 'Gains',
+  label: marked('Gains'),
   ask: ({ session }) => {
     const { nodes, current } = session.history;
     const measured = nodes.map(node => node.seconds ?? '').join();

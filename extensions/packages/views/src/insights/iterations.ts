@@ -1,5 +1,6 @@
 import type { Axis, Iterations } from '@tvmlab/schema';
 
+import { marked } from '../hostPage';
 import { h, s } from '../dom';
 import { count } from '../format';
 import type { IInsight } from '../insights';
@@ -11,7 +12,7 @@ const KINDS = { flow: 'needs', anti: 'must come after', output: 'overwrites' };
 /** The iterations of a block as points in the order in which they run, with what they need. */
 export const iterationsInsight: IInsight = {
   id: 'iterations',
-  label: 'Iterations',
+  label: marked('Iterations'),
   ask: view => {
     const row = view.selected ?? view.session.rows.find(({ type }) => type === 'block')?.id;
     if (row === undefined) {

@@ -1,5 +1,6 @@
 import type { Learning, LearningStep } from '@tvmlab/schema';
 
+import { marked } from '../hostPage';
 import { h, s } from '../dom';
 import { digits, factor, percent } from '../format';
 import type { IInsight } from '../insights';
@@ -10,7 +11,7 @@ const [WIDTH, HEIGHT, LEFT, TOP, BOTTOM] = [250, 210, 34, 8, 182];
 /** Models of more and more measurements, and how well each orders schedules that it never saw. */
 export const learningInsight: IInsight = {
   id: 'learning',
-  label: 'Learning',
+  label: marked('Learning'),
   ask: ({ session }) => ({
     version: `${session.plot.points.length}:${session.plot.message ?? ''}`,
     command: { type: 'learning' }

@@ -1,3 +1,4 @@
+import { marked } from '../hostPage';
 import { h } from '../dom';
 import type { IInsight } from '../insights';
 import { choiceOf, chooser } from './choosing';
@@ -11,7 +12,7 @@ const POOL = 'pool';
 /** The same schedule on another machine, side by side. */
 export const machinesInsight: IInsight = {
   id: 'machines',
-  label: 'Machines',
+  label: marked('Machines'),
   ask: view => {
     const other = choiceOf(view, 'machines.other');
     if (other === POOL) {

@@ -1,5 +1,6 @@
 import type { Memory } from '@tvmlab/schema';
 
+import { marked } from '../hostPage';
 import { h } from '../dom';
 import type { IInsight } from '../insights';
 import type { IViewState } from '../viewState';
@@ -9,7 +10,7 @@ import { COLORS, KINDS, MemoryPane, TRAIL } from './memoryPane';
 /** Where each access finds its data, with a scrubber over time; another state may stand beside. */
 export const memoryInsight: IInsight = {
   id: 'memory',
-  label: 'Memory',
+  label: marked('Memory'),
   ask: view => {
     const { session, caches } = view;
     const beside = besideOf(view);

@@ -1,5 +1,6 @@
 import type { CounterFact, Profile } from '@tvmlab/schema';
 
+import { marked } from '../hostPage';
 import { h } from '../dom';
 import { count, percent, time } from '../format';
 import type { IInsight } from '../insights';
@@ -9,7 +10,7 @@ import { studyButton, studyQuestion } from './studies';
 /** Where the time of the running kernel goes, line by line, and what the processor counted. */
 export const profileInsight: IInsight = {
   id: 'profile',
-  label: 'Profile',
+  label: marked('Profile'),
   ask: view => studyQuestion(view, { type: 'profile' }),
   inputs: ({ session, connection }) => [session.job, session.rows, connection.state],
   draw: (view, answer) => {

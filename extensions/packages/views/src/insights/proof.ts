@@ -1,5 +1,6 @@
 import type { Finding, Proof } from '@tvmlab/schema';
 
+import { marked } from '../hostPage';
 import { h } from '../dom';
 import type { IInsight } from '../insights';
 import { studyButton, studyQuestion } from './studies';
@@ -13,7 +14,7 @@ const STAGES: Record<Finding['stage'], string> = {
 /** The schedule run in the interpreter, which takes nothing as given: races, bounds, values. */
 export const proofInsight: IInsight = {
   id: 'proof',
-  label: 'Proof',
+  label: marked('Proof'),
   ask: view => studyQuestion(view, { type: 'proof' }),
   inputs: ({ session, connection }) => [session.job, connection.state],
   draw: (view, answer) => {

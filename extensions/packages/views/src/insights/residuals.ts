@@ -1,5 +1,6 @@
 import type { Residual, Residuals, ResidualsCommand } from '@tvmlab/schema';
 
+import { marked } from '../hostPage';
 import { h } from '../dom';
 import { digits, factor, percent } from '../format';
 import type { IInsight } from '../insights';
@@ -20,7 +21,7 @@ const BOUNDS = ['measured from', 'measured to', 'predicted from', 'predicted to'
 /** Schedules of which the model was wrong: listed, compared with the others, opened by a click. */
 export const residualsInsight: IInsight = {
   id: 'residuals',
-  label: 'Outliers',
+  label: marked('Outliers'),
   ask: view => {
     const chosen = chosenOf(view);
     const region = chosen === 'region' ? regionOf(view) : null;

@@ -1,7 +1,8 @@
 import type { Ceiling, Roofline, RoofPoint } from '@tvmlab/schema';
 
+import { marked } from '../hostPage';
 import { h, s } from '../dom';
-import { digits } from '../format';
+import { digits, rate } from '../format';
 import type { IInsight } from '../insights';
 import { choiceOf, chooser } from './choosing';
 
@@ -10,7 +11,7 @@ const [WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [340, 236, 44, 332, 10, 200];
 /** The machine's measured ceilings, and the trail of the measured states under them. */
 export const rooflineInsight: IInsight = {
   id: 'roofline',
-  label: 'Roofline',
+  label: marked('Roofline'),
   ask: ({ session }) => {
     const measured = session.history.nodes.map(node => node.seconds ?? '').join();
     return {
@@ -102,7 +103,7 @@ function lastWords({ points, compute, memory }: Roofline, level: string): string
   const roof = Math.min(peak.rate, (own?.rate ?? Infinity) * intensity);
   const what = roof < peak.rate ? `bandwidth of ${level}` : 'arithmetic';
   return (
-    `${last.label}: ${digits(last.gflops)} GFLOP/s at ${digits(intensity)} operations a byte from ` +
+    `${last.label}: ${rate(last.gflops)} at ${digits(intensity)} operations a byte from ` +
     `${level}, ${Math.round((100 * last.gflops) / roof)} % of what ${what} allows.`
   );
 }
@@ -173,7 +174,7 @@ function trailOf(
     ...(points.length > 1 ? [s('polyline', { class: 'tvmlab-trail', points: line })] : []),
     ...points.map(({ node, label, gflops, current, ...point }, index) => {
       const [px, py] = places[index] ?? [0, 0];
-      const words = `${label}, ${level}: ${digits(gflops)} GFLOP/s at ${digits(intensityAt({ node, label, gflops, current, ...point }, level))} operations a byte`;
+      const words = `${label}, ${level}: ${rate(gflops)} at ${digits(intensityAt({ node, label, gflops, current, ...point }, level))} operations a byte`;
       return s(
         'path',
         {

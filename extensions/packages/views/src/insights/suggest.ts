@@ -1,5 +1,6 @@
 import type { Suggestion } from '@tvmlab/schema';
 
+import { marked } from '../hostPage';
 import { h } from '../dom';
 import { factor, percent } from '../format';
 import type { IInsight } from '../insights';
@@ -8,7 +9,7 @@ import { choiceOf, chooser } from './choosing';
 /** The most promising next steps, with the doubt and the reason; a click takes one. */
 export const suggestInsight: IInsight = {
   id: 'suggest',
-  label: 'Next',
+  label: marked('Next'),
   ask: ({ session }) => ({
     version: `${session.history.current}:${session.plot.message ?? ''}`,
     command: { type: 'suggest' }

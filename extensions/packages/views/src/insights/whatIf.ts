@@ -1,3 +1,4 @@
+import { marked } from '../hostPage';
 import { h } from '../dom';
 import type { IInsight } from '../insights';
 import { diffView } from '../parts/diff';
@@ -9,7 +10,7 @@ const NAME = 'what-if.';
 /** The same steps at other sizes, beside what is. */
 export const whatIfInsight: IInsight = {
   id: 'what-if',
-  label: 'What if',
+  label: marked('What if'),
   ask: view => {
     const sizes = wantedOf(view);
     return {

@@ -1,5 +1,6 @@
 import type { Attribution } from '@tvmlab/schema';
 
+import { marked } from '../hostPage';
 import { h } from '../dom';
 import { digits } from '../format';
 import type { IInsight } from '../insights';
@@ -10,7 +11,7 @@ const MOST = 60;
 /** A prediction taken apart: what moves the score of a schedule up or down. */
 export const whyInsight: IInsight = {
   id: 'why',
-  label: 'Why',
+  label: marked('Why'),
   ask: view => {
     const point = choiceOf(view, 'why.point');
     const { history, plot } = view.session;

@@ -1,3 +1,4 @@
+import { t } from '../hostPage';
 import { h } from '../dom';
 import type { IViewState } from '../viewState';
 import { Part } from './part';
@@ -19,8 +20,8 @@ export class Banner extends Part<IViewState> {
           h(
             'div',
             {},
-            h('b', {}, '◷ Kernel busy'),
-            h('span', {}, 'The answer comes when the running cell ends.')
+            h('b', {}, `◷ ${t('Kernel busy')}`),
+            h('span', {}, t('The answer comes when the running cell ends.'))
           )
         );
         break;
@@ -29,7 +30,7 @@ export class Banner extends Part<IViewState> {
           h(
             'div',
             { class: 'tvmlab-bad' },
-            h('b', {}, '⊘ Session gone'),
+            h('b', {}, `⊘ ${t('Session gone')}`),
             h('span', {}, connection.reason)
           )
         );

@@ -1,20 +1,22 @@
 import type { Source } from '@tvmlab/schema';
 
+import { marked, t } from '../hostPage';
 import { h, uniqueId } from '../dom';
 import { percent } from '../format';
 import { type IViewState, rowOf, type Tab } from '../viewState';
 import { VirtualLines } from '../virtualLines';
+import { highlighted } from './highlight';
 import { Part } from './part';
 import { Passes } from './passes';
 import { throughput } from './throughput';
 
 export const TABS: readonly [Tab, string][] = [
-  ['python', 'Python'],
-  ['loops', 'Loops'],
-  ['passes', 'Passes'],
-  ['lowered', 'Lowered'],
-  ['llvm', 'LLVM IR'],
-  ['asm', 'Assembly']
+  ['python', marked('Python')],
+  ['loops', marked('Loops')],
+  ['passes', marked('Passes')],
+  ['lowered', marked('Lowered')],
+  ['llvm', marked('LLVM IR')],
+  ['asm', marked('Assembly')]
 ];
 
 const LINE_HEIGHT = 18;
@@ -23,7 +25,7 @@ const MOST_MARKS = 400;
 /** The session as code, each line linked to the lines of the nest that it comes from. */
 export class Code extends Part<IViewState> {
   constructor() {
-    super(h('section', { class: 'tvmlab-code', 'aria-label': 'Code' }));
+    super(h('section', { class: 'tvmlab-code', 'aria-label': t('Code') }));
     this._list.append(
       ...TABS.map(([tab, label]) =>
         h(
@@ -36,7 +38,7 @@ export class Code extends Part<IViewState> {
             'data-tab': tab,
             'aria-controls': this._id
           },
-          label
+          t(label)
         )
       )
     );
@@ -90,7 +92,8 @@ export class Code extends Part<IViewState> {
       answer?.data && 'text' in answer.data && 'groups' in answer.data ? answer.data : null;
     const fits = tab !== 'python' || data?.text === session.python;
     this._source = fits ? data : null;
-    const text = tab === 'python' ? session.python : (answer?.error ?? data?.text ?? 'Compiling…');
+    const text =
+      tab === 'python' ? session.python : (answer?.error ?? data?.text ?? t('Compiling…'));
     this._texts = text === '' ? ['# no step yet'] : text.replace(/\n$/, '').split('\n');
     const { nodes, current } = session.history;
     const newest = nodes.find(node => node.id === current)?.code ?? '';
@@ -101,7 +104,7 @@ export class Code extends Part<IViewState> {
       h(
         'span',
         { class: 'tvmlab-line', 'data-line': index },
-        `${this._texts[index] ?? ''}${index === last ? '' : '\n'}`
+        ...highlighted(`${this._texts[index] ?? ''}${index === last ? '' : '\n'}`)
       )
     );
     this._note.textContent = noteOf(this._source);
@@ -147,7 +150,7 @@ export class Code extends Part<IViewState> {
   private readonly _list = h('div', {
     class: 'tvmlab-tabs',
     role: 'tablist',
-    'aria-label': 'Code'
+    'aria-label': t('Code')
   });
   private readonly _listing = h('pre', {
     class: 'tvmlab-listing',
@@ -187,7 +190,10 @@ function noteOf(source: Source | null): string {
   if (source === null) {
     return '';
   }
-  const what = source.kind === 'llvm' || source.kind === 'asm' ? 'instructions' : 'lines';
-  const known = `the origin of ${percent(source.coverage)} of the ${what} is known`;
+  const share = percent(source.coverage);
+  const known =
+    source.kind === 'llvm' || source.kind === 'asm'
+      ? t('the origin of %1 of the instructions is known', share)
+      : t('the origin of %1 of the lines is known', share);
   return source.remark === '' ? known : `${source.remark} · ${known}`;
 }

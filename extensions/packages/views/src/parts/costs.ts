@@ -1,5 +1,6 @@
 import type { Cost } from '@tvmlab/schema';
 
+import { marked, t } from '../hostPage';
 import { h } from '../dom';
 import { percent, time } from '../format';
 import type { IViewState } from '../viewState';
@@ -9,19 +10,19 @@ import type { IViewState } from '../viewState';
  * watched kernel say, and before there are any as estimated.
  */
 const METRICS = {
-  time: ['estimated time', cost => cost.time],
-  compute: ['arithmetic', cost => cost.compute],
-  compute_own: ['arithmetic, own', cost => cost.compute_own],
-  moved: ['data moved', cost => cost.moved],
-  moved_own: ['data moved, own', cost => cost.moved_own],
-  measured: ['measured time', cost => cost.time]
+  time: [marked('estimated time'), cost => cost.time],
+  compute: [marked('arithmetic'), cost => cost.compute],
+  compute_own: [marked('arithmetic, own'), cost => cost.compute_own],
+  moved: [marked('data moved'), cost => cost.moved],
+  moved_own: [marked('data moved, own'), cost => cost.moved_own],
+  measured: [marked('measured time'), cost => cost.time]
 } as const satisfies Record<string, readonly [string, (cost: Cost) => number]>;
 
 /** How long a bar is for a share of the whole. */
 const SCALES = {
-  linear: ['linear', share => share],
-  root: ['root', share => Math.sqrt(share)],
-  log: ['log', share => (share <= 0 ? 0 : Math.max(0, 1 + Math.log10(share) / 4))]
+  linear: [marked('linear'), share => share],
+  root: [marked('root'), share => Math.sqrt(share)],
+  log: [marked('log'), share => (share <= 0 ? 0 : Math.max(0, 1 + Math.log10(share) / 4))]
 } as const satisfies Record<string, readonly [string, (share: number) => number]>;
 
 /** The chosen figure and scale; times can only be told once this state is measured. */
@@ -47,7 +48,7 @@ export function costStyle({ choices, session }: IViewState): ICostStyle {
 
 export function legend(known: boolean, style: ICostStyle): HTMLElement {
   if (!known) {
-    return h('span', {}, 'cost not estimated');
+    return h('span', {}, t('cost not estimated'));
   }
   const select = (
     name: string,
@@ -59,16 +60,16 @@ export function legend(known: boolean, style: ICostStyle): HTMLElement {
       'select',
       { class: 'tvmlab-quiet', 'data-set': name, 'aria-label': label },
       ...Object.entries(all).map(([value, [text]]) =>
-        h('option', { value, selected: value === chosen }, text)
+        h('option', { value, selected: value === chosen }, t(text))
       )
     );
   return h(
     'span',
     { class: 'tvmlab-legend' },
-    h('span', {}, h('i'), 'compute'),
-    h('span', { class: 'tvmlab-moved' }, h('i'), 'data moved'),
-    select('cost.metric', 'Cost to show', style.metric, METRICS),
-    select('cost.scale', 'Scale of the bars', style.scale, SCALES)
+    h('span', {}, h('i'), t('compute')),
+    h('span', { class: 'tvmlab-moved' }, h('i'), t('data moved')),
+    select('cost.metric', t('Cost to show'), style.metric, METRICS),
+    select('cost.scale', t('Scale of the bars'), style.scale, SCALES)
   );
 }
 

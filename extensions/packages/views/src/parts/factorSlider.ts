@@ -1,3 +1,4 @@
+import { t } from '../hostPage';
 import { h } from '../dom';
 
 /** Beyond this a factor is typed, not slid to. */
@@ -44,7 +45,7 @@ export function factorSlider(extent: number): HTMLElement {
       step: 1,
       value: 0,
       'data-stops': stops.join(','),
-      'aria-label': 'Inner factor'
+      'aria-label': t('Inner factor')
     }),
     h(
       'div',

@@ -1,5 +1,6 @@
 import type { DiffLine, Param, Row, Value } from '@tvmlab/schema';
 
+import { t } from '../hostPage';
 import { h, uniqueId } from '../dom';
 import type { IDraft, IViewState } from '../viewState';
 import { diffView } from './diff';
@@ -100,9 +101,9 @@ export class Form extends Part<IViewState> {
     h(
       'button',
       { class: 'tvmlab-btn tvmlab-pri', type: 'submit', 'data-command': 'apply' },
-      'Apply'
+      t('Apply')
     ),
-    h('button', { class: 'tvmlab-btn', type: 'button', 'data-command': 'close' }, 'Cancel')
+    h('button', { class: 'tvmlab-btn', type: 'button', 'data-command': 'close' }, t('Cancel'))
   );
 }
 
@@ -125,7 +126,7 @@ class Outcome extends Part<IDraft | null> {
       this._words.replaceChildren();
     } else if (outcome.verdict.status === 'allowed') {
       const mark = h('span', { class: 'tvmlab-good' }, '✓ ');
-      this._words.replaceChildren(mark, outcome.summary === '' ? 'allowed' : outcome.summary);
+      this._words.replaceChildren(mark, outcome.summary === '' ? t('allowed') : outcome.summary);
     } else {
       this._words.replaceChildren(verdictCard(draft.action.title, outcome.verdict));
     }
@@ -140,8 +141,8 @@ function nestAfter(lines: readonly DiffLine[]): HTMLElement {
   return h(
     'details',
     { class: 'tvmlab-preview', open: true },
-    h('summary', {}, 'The nest as it would be'),
-    diffView(lines, 'Preview of the loop nest')
+    h('summary', {}, t('The nest as it would be')),
+    diffView(lines, t('Preview of the loop nest'))
   );
 }
 
@@ -186,7 +187,7 @@ function control(param: Param, value: Value, id: string, rows: readonly Row[]): 
 
 /** What is seldom given, out of the way. */
 function moreFields(fields: readonly HTMLElement[]): HTMLElement {
-  return h('details', { class: 'tvmlab-more' }, h('summary', {}, 'More'), ...fields);
+  return h('details', { class: 'tvmlab-more' }, h('summary', {}, t('More')), ...fields);
 }
 
 function textInput(id: string, value: string): HTMLElement {
@@ -213,8 +214,8 @@ function chips(extent: number | null): HTMLElement {
           'data-tail': String(tail),
           'aria-pressed': 'false',
           title: tail
-            ? `${factor} leaves a tail of ${(extent ?? 0) % factor}`
-            : `${factor} divides evenly`
+            ? t('%1 leaves a tail of %2', factor, (extent ?? 0) % factor)
+            : t('%1 divides evenly', factor)
         },
         tail ? `${factor}+` : String(factor)
       )
@@ -270,7 +271,7 @@ function order(param: Param, value: readonly string[], rows: readonly Row[]): HT
             class: 'tvmlab-btn',
             type: 'button',
             'data-move': -1,
-            'aria-label': `Move ${name(id)} out`
+            'aria-label': t('Move %1 out', name(id))
           },
           '↑'
         ),
@@ -280,7 +281,7 @@ function order(param: Param, value: readonly string[], rows: readonly Row[]): HT
             class: 'tvmlab-btn',
             type: 'button',
             'data-move': 1,
-            'aria-label': `Move ${name(id)} in`
+            'aria-label': t('Move %1 in', name(id))
           },
           '↓'
         )

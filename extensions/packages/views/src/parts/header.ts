@@ -1,3 +1,4 @@
+import { t } from '../hostPage';
 import { h } from '../dom';
 import type { IViewState } from '../viewState';
 import { Part } from './part';
@@ -30,9 +31,9 @@ export class Header extends Part<IViewState> {
       h(
         'span',
         { class: 'tvmlab-buttons' },
-        button('undo', '↶ Undo', 'Ctrl Z', dead || !history.can_undo),
-        button('redo', '↷ Redo', null, dead || !history.can_redo),
-        button('palette', '⌕ Find', '/', false),
+        button('undo', `↶ ${t('Undo')}`, 'Ctrl Z', dead || !history.can_undo),
+        button('redo', `↷ ${t('Redo')}`, null, dead || !history.can_redo),
+        button('palette', `⌕ ${t('Find')}`, '/', false),
         share(dead),
         h(
           'button',
@@ -41,14 +42,14 @@ export class Header extends Part<IViewState> {
             type: 'button',
             'data-command': 'auto',
             'aria-pressed': String(session.auto),
-            title: 'Measure by itself after each step',
+            title: t('Measure by itself after each step'),
             disabled: dead
           },
-          session.auto ? '◉ Auto' : '○ Auto'
+          `${session.auto ? '◉' : '○'} ${t('Auto')}`
         ),
         measuring
-          ? button('cancel', '■ Stop', null, dead)
-          : button('measure', '▶ Measure', 'M', dead, 'tvmlab-pri')
+          ? button('cancel', `■ ${t('Stop')}`, null, dead)
+          : button('measure', `▶ ${t('Measure')}`, 'M', dead, 'tvmlab-pri')
       )
     );
   }
@@ -61,14 +62,14 @@ function share(dead: boolean): HTMLElement {
   return h(
     'details',
     { class: 'tvmlab-menu' },
-    h('summary', { class: 'tvmlab-btn' }, '⤓ Share'),
+    h('summary', { class: 'tvmlab-btn' }, `⤓ ${t('Share')}`),
     h(
       'ul',
       {},
-      item('copy', 'Copy Python', false),
-      item('cell', 'Write into the notebook', dead),
-      item('save', 'Save the session', dead),
-      item('page', 'Save as a page', dead)
+      item('copy', t('Copy Python'), false),
+      item('cell', t('Write into the notebook'), dead),
+      item('save', t('Save the session'), dead),
+      item('page', t('Save as a page'), dead)
     )
   );
 }
@@ -84,6 +85,11 @@ function button(
     'button',
     { class: `tvmlab-btn ${extra}`, type: 'button', 'data-command': command, disabled },
     label,
-    key !== null && h('span', { class: 'tvmlab-key', 'aria-hidden': 'true' }, key)
+    key !== null &&
+      h(
+        'span',
+        { class: 'tvmlab-key', 'aria-hidden': 'true', 'data-letter': key.length === 1 },
+        key
+      )
   );
 }

@@ -1,21 +1,22 @@
 import type { Action } from '@tvmlab/schema';
 
+import { marked, t } from '../hostPage';
 import { h } from '../dom';
 import type { IViewState } from '../viewState';
 import { Part } from './part';
 
 const KEYS: readonly [readonly string[], string][] = [
-  [['↑', '↓'], 'move through the lines'],
-  [['←', '→'], 'fold, unfold'],
-  [['⇧↑', '⇧↓'], 'move the loop out, in'],
-  [['G'], 'move the line: see every place'],
-  [['/'], 'find a step, command or line'],
-  [['Enter'], 'parameters'],
-  [['Esc'], 'cancel'],
-  [['Ctrl Z'], 'undo'],
-  [['Ctrl ⇧ Z'], 'redo'],
-  [['M'], 'measure'],
-  [['?'], 'this list']
+  [['↑', '↓'], marked('move through the lines')],
+  [['←', '→'], marked('fold, unfold')],
+  [['⇧↑', '⇧↓'], marked('move the loop out, in')],
+  [['G'], marked('move the line: see every place')],
+  [['/'], marked('find a step, command or line')],
+  [['Enter'], marked('parameters')],
+  [['Esc'], marked('cancel')],
+  [['Ctrl Z'], marked('undo')],
+  [['Ctrl ⇧ Z'], marked('redo')],
+  [['M'], marked('measure')],
+  [['?'], marked('this list')]
 ];
 
 /** All keys; those of the selected line come from its actions. */
@@ -25,7 +26,7 @@ export class Help extends Part<IViewState> {
       h('div', {
         class: 'tvmlab-help',
         role: 'dialog',
-        'aria-label': 'Keys',
+        'aria-label': t(t('Keys')),
         tabindex: -1,
         hidden: true
       })
@@ -47,14 +48,14 @@ export class Help extends Part<IViewState> {
       h(
         'div',
         {},
-        h('h4', {}, 'Keys'),
+        h('h4', {}, t('Keys')),
         list(KEYS),
-        h('h4', {}, 'For the selected line'),
+        h('h4', {}, t('For the selected line')),
         list(letters.map(letterOf)),
         h(
           'button',
           { class: 'tvmlab-btn', type: 'button', 'data-command': 'help' },
-          'Close',
+          t('Close'),
           h('span', { class: 'tvmlab-key' }, 'Esc')
         )
       )
@@ -73,7 +74,7 @@ function list(keys: readonly (readonly [readonly string[], string])[]): HTMLElem
     {},
     ...keys.flatMap(([signs, text]) => [
       h('dt', {}, ...signs.map(sign => h('span', { class: 'tvmlab-key' }, sign))),
-      h('dd', {}, text)
+      h('dd', {}, t(text))
     ])
   );
 }

@@ -1,5 +1,6 @@
 import type { HistoryNode } from '@tvmlab/schema';
 
+import { t } from '../hostPage';
 import { h } from '../dom';
 import { factor, time } from '../format';
 import type { IViewState } from '../viewState';
@@ -8,7 +9,7 @@ import { Part } from './part';
 /** Every state the session has been in, each a click away, with what it gained. */
 export class History extends Part<IViewState> {
   constructor() {
-    super(h('nav', { class: 'tvmlab-hist', 'aria-label': 'History' }));
+    super(h('nav', { class: 'tvmlab-hist', 'aria-label': t('History') }));
   }
 
   protected inputs({ session, naming, connection }: IViewState): readonly unknown[] {
@@ -68,9 +69,9 @@ function drawNode(
 ): HTMLElement {
   const [gain, kind] = gainText(node);
   const title = [
-    node.code === '' ? 'The program as it was written' : node.code,
-    node.seconds === null ? 'not measured' : `median ${time(node.seconds)}`,
-    ...(origin ? [`branches from ${origin.checkpoint ?? origin.label}`] : [])
+    node.code === '' ? t('The program as it was written') : node.code,
+    node.seconds === null ? t('not measured') : t('median %1', time(node.seconds)),
+    ...(origin ? [t('branches from %1', origin.checkpoint ?? origin.label)] : [])
   ].join('\n');
   return h(
     'button',
@@ -100,12 +101,12 @@ function gainText({ gain }: HistoryNode): [string, string] {
     case 'loss':
       return [`▼ ${text}`, 'loss'];
     case 'noise':
-      return [`${text} in noise`, 'noise'];
+      return [t('%1 in noise', text), 'noise'];
   }
 }
 
 function nameButton(name: string, disabled: boolean): HTMLElement {
-  const label = name === '' ? '◇ Checkpoint…' : '◇ Rename…';
+  const label = `◇ ${name === '' ? t('Checkpoint…') : t('Rename…')}`;
   return h(
     'button',
     { class: 'tvmlab-btn', type: 'button', 'data-command': 'name', disabled },
@@ -120,8 +121,8 @@ function nameField(name: string): HTMLElement {
     h('input', {
       type: 'text',
       value: name,
-      'aria-label': 'Name of this checkpoint',
-      placeholder: 'name, then Enter',
+      'aria-label': t('Name of this checkpoint'),
+      placeholder: t('name, then Enter'),
       autocomplete: 'off'
     })
   );

@@ -1,3 +1,4 @@
+import { t } from '../hostPage';
 import { h, uniqueId } from '../dom';
 import { INSIGHTS, insightOf, shownInsights } from '../insights';
 import type { IViewState } from '../viewState';
@@ -7,7 +8,7 @@ import { Part } from './part';
 export class Insights extends Part<IViewState> {
   /** Some tabs are elements that live on while others are looked at. */
   constructor(kept: Readonly<Record<string, HTMLElement>>) {
-    super(h('section', { class: 'tvmlab-insights', 'aria-label': 'Insights' }));
+    super(h('section', { class: 'tvmlab-insights', 'aria-label': t('Insights') }));
     this._kept = kept;
     this._list.append(
       ...INSIGHTS.map(({ id, label }) =>
@@ -21,7 +22,7 @@ export class Insights extends Part<IViewState> {
             'data-insight': id,
             'aria-controls': this._id
           },
-          label
+          t(label)
         )
       )
     );
@@ -54,7 +55,7 @@ export class Insights extends Part<IViewState> {
   private readonly _list = h('div', {
     class: 'tvmlab-tabs',
     role: 'tablist',
-    'aria-label': 'Insights'
+    'aria-label': t('Insights')
   });
   private readonly _panel = h('div', { class: 'tvmlab-insight', role: 'tabpanel', id: this._id });
 }

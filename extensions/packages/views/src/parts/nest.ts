@@ -1,5 +1,6 @@
 import type { Row, Slot } from '@tvmlab/schema';
 
+import { t } from '../hostPage';
 import { h, uniqueId } from '../dom';
 import { type IMoving, SLOT_SIGNS, slotWords } from '../moving';
 import { type IViewState, visibleRows } from '../viewState';
@@ -13,7 +14,7 @@ const LINE_HEIGHT = 25;
 /** The loop nest, a line for each loop, block and buffer, with costs in the margin. */
 export class Nest extends Part<IViewState> {
   constructor() {
-    super(h('section', { class: 'tvmlab-nest', 'aria-label': 'Loop nest' }));
+    super(h('section', { class: 'tvmlab-nest', 'aria-label': t('Loop nest') }));
     this.element.append(this._caption, this.tree);
     this._lines.onLine = line => this._dress(line);
   }
@@ -57,7 +58,7 @@ export class Nest extends Part<IViewState> {
       this._siblings = siblingsOf(session.rows);
       this._shown = null;
     }
-    this.tree.setAttribute('aria-label', `Loop nest of ${session.workload.name}`);
+    this.tree.setAttribute('aria-label', t('Loop nest of %1', session.workload.name));
     if (collapsed !== this._collapsed || this._shown === null) {
       this._collapsed = collapsed;
       this._shown = visibleRows(session, collapsed);

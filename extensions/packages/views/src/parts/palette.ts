@@ -1,5 +1,6 @@
 import type { Action, Row } from '@tvmlab/schema';
 
+import { marked, t } from '../hostPage';
 import { h, uniqueId } from '../dom';
 import { type IViewState, rowOf } from '../viewState';
 import { Part } from './part';
@@ -16,20 +17,20 @@ export interface IEntry {
 const MOST_SHOWN = 60;
 
 const COMMANDS: readonly [string, string][] = [
-  ['undo', 'Undo'],
-  ['redo', 'Redo'],
-  ['measure', 'Measure this schedule'],
-  ['copy', 'Copy the session as Python'],
-  ['cell', 'Write the session into the notebook'],
-  ['save', 'Save the session as a file'],
-  ['page', 'Save the session as a page'],
-  ['auto', 'Measure by itself after each step'],
-  ['measure_gains', 'Measure every step'],
-  ['name', 'Name this state'],
-  ['explore', 'Train the model'],
-  ['search', 'Search from here'],
-  ['grab', 'Move the selected line'],
-  ['help', 'Show all keys']
+  ['undo', marked('Undo')],
+  ['redo', marked('Redo')],
+  ['measure', marked('Measure this schedule')],
+  ['copy', marked('Copy the session as Python')],
+  ['cell', marked('Write the session into the notebook')],
+  ['save', marked('Save the session as a file')],
+  ['page', marked('Save the session as a page')],
+  ['auto', marked('Measure by itself after each step')],
+  ['measure_gains', marked('Measure every step')],
+  ['name', marked('Name this state')],
+  ['explore', marked('Train the model')],
+  ['search', marked('Search from here')],
+  ['grab', marked('Move the selected line')],
+  ['help', marked('Show all keys')]
 ];
 
 /** Everything that can be done or gone to, found by typing a part of its name. */
@@ -39,7 +40,7 @@ export class Palette extends Part<IViewState> {
       h('div', {
         class: 'tvmlab-help tvmlab-palette',
         role: 'dialog',
-        'aria-label': 'Commands and lines',
+        'aria-label': t('Commands and lines'),
         hidden: true
       })
     );
@@ -49,8 +50,8 @@ export class Palette extends Part<IViewState> {
       'aria-expanded': 'true',
       'aria-controls': this._id,
       'aria-autocomplete': 'list',
-      'aria-label': 'Find a step, a command or a line',
-      placeholder: 'Find a step, a command or a line…',
+      'aria-label': t('Find a step, a command or a line'),
+      placeholder: t('Find a step, a command or a line…'),
       autocomplete: 'off',
       spellcheck: 'false'
     });
@@ -116,9 +117,9 @@ export class Palette extends Part<IViewState> {
     const none = this._list.childElementCount === 0;
     const waits = this._awaited !== null && (none || this._entered);
     const text = waits
-      ? `Waiting for what can be done with ${this._awaited ?? ''}…`
+      ? t('Waiting for what can be done with %1…', this._awaited ?? '')
       : none
-        ? 'Nothing is called that.'
+        ? t('Nothing is called that.')
         : '';
     if (this._remark.textContent !== text) {
       this._remark.textContent = text;
@@ -161,7 +162,7 @@ export class Palette extends Part<IViewState> {
   private readonly _list = h('ul', {
     class: 'tvmlab-options',
     role: 'listbox',
-    'aria-label': 'Found',
+    'aria-label': t('Found'),
     id: this._id
   });
   private _entries: readonly IEntry[] = [];
@@ -186,7 +187,7 @@ function entries(view: IViewState): IEntry[] {
   return [
     ...(view.details?.actions ?? []).map(action => actionEntry(action, row)),
     ...COMMANDS.map(([command, label]) => ({
-      label,
+      label: t(label),
       detail: '',
       group: 'command',
       attribute: ['command', command] as const,

@@ -1,3 +1,11 @@
+/** How often everything had to be drawn anew, whatever it shows. */
+let redraws = 0;
+
+/** Let every part draw itself once more: how things are shown has changed. */
+export function redrawParts(): void {
+  redraws += 1;
+}
+
 /**
  * A part of the view that draws itself only when what it shows has changed.
  *
@@ -8,7 +16,7 @@ export abstract class Part<T> {
   constructor(readonly element: HTMLElement) {}
 
   render(view: T): void {
-    const inputs = this.inputs(view);
+    const inputs = [redraws, ...this.inputs(view)];
     const same =
       this._last?.length === inputs.length && inputs.every((input, i) => input === this._last?.[i]);
     if (!same) {

@@ -1,5 +1,6 @@
 import type { PassReport } from '@tvmlab/schema';
 
+import { t } from '../hostPage';
 import { h } from '../dom';
 import { digits } from '../format';
 import type { IViewState } from '../viewState';
@@ -10,7 +11,12 @@ import { Part } from './part';
 export class Passes extends Part<IViewState> {
   constructor() {
     super(
-      h('div', { class: 'tvmlab-passes', role: 'tabpanel', 'aria-label': 'Passes', hidden: true })
+      h('div', {
+        class: 'tvmlab-passes',
+        role: 'tabpanel',
+        'aria-label': t('Passes'),
+        hidden: true
+      })
     );
   }
 
@@ -22,13 +28,19 @@ export class Passes extends Part<IViewState> {
     this.element.toggleAttribute('hidden', tab !== 'passes');
     const answer = answers.get('passes');
     if (!answer?.data || !('passes' in answer.data)) {
-      this.element.replaceChildren(h('p', { class: 'tvmlab-why' }, answer?.error ?? 'Lowering…'));
+      this.element.replaceChildren(
+        h('p', { class: 'tvmlab-why' }, answer?.error ?? t('Lowering…'))
+      );
       return;
     }
     const { passes } = answer.data;
     const changed = passes.filter(pass => pass.changed).length;
     this.element.replaceChildren(
-      h('p', { class: 'tvmlab-why' }, `${changed} of ${passes.length} passes changed the program.`),
+      h(
+        'p',
+        { class: 'tvmlab-why' },
+        t('%1 of %2 passes changed the program.', changed, passes.length)
+      ),
       ...passes.map(passItem)
     );
   }
@@ -56,8 +68,12 @@ function passItem(pass: PassReport): HTMLElement {
     h('summary', {}, ...title)
   );
   // The text is made only for those who look.
-  details.addEventListener('toggle', () => details.append(diffView(diff, `What ${name} changed`)), {
-    once: true
-  });
+  details.addEventListener(
+    'toggle',
+    () => details.append(diffView(diff, t('What %1 changed', name))),
+    {
+      once: true
+    }
+  );
   return details;
 }

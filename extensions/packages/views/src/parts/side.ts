@@ -1,5 +1,6 @@
 import type { Action, Details, Row } from '@tvmlab/schema';
 
+import { t } from '../hostPage';
 import { h } from '../dom';
 import { type IViewState, rowOf } from '../viewState';
 import { Form } from './form';
@@ -9,7 +10,7 @@ import { verdictCard } from './verdict';
 /** What the selected line is, what can be done with it, and why the rest cannot. */
 export class Side extends Part<IViewState> {
   constructor() {
-    super(h('section', { class: 'tvmlab-side', 'aria-label': 'Selected line' }));
+    super(h('section', { class: 'tvmlab-side', 'aria-label': t('Selected line') }));
     this.element.append(
       this._heading,
       this.form.element,
@@ -54,7 +55,7 @@ export class Side extends Part<IViewState> {
 /** Every primitive for the line, family by family; refused ones say why. */
 class ActionList extends Part<IViewState> {
   constructor() {
-    super(h('div', { class: 'tvmlab-families', 'aria-label': 'Actions', role: 'group' }));
+    super(h('div', { class: 'tvmlab-families', 'aria-label': t('Actions'), role: 'group' }));
     this.element.addEventListener('toggle', event => this._toggled(event.target), true);
   }
 
@@ -104,19 +105,19 @@ function families(actions: readonly Action[]): [string, Action[]][] {
 /** How many of them can be done. */
 function tally(actions: readonly Action[]): string {
   const allowed = actions.filter(action => action.verdict.status === 'allowed').length;
-  return allowed === actions.length ? String(allowed) : `${allowed} of ${actions.length}`;
+  return allowed === actions.length ? String(allowed) : t('%1 of %2', allowed, actions.length);
 }
 
 function hint(): HTMLElement {
   return h(
     'p',
     { class: 'tvmlab-why' },
-    'Select a loop or a block to see what can be done with it.'
+    t('Select a loop or a block to see what can be done with it.')
   );
 }
 
 function heading(row: Row): HTMLElement {
-  const kind = row.type === 'loop' && row.reduction ? `${row.kind} · reduction` : row.kind;
+  const kind = row.type === 'loop' && row.reduction ? `${row.kind} · ${t('reduction')}` : row.kind;
   const size = row.extent === null ? '' : ` · ${row.extent}`;
   return h('h4', {}, row.name, h('span', { class: 'tvmlab-pill' }, `${kind}${size}`));
 }
@@ -157,7 +158,7 @@ function actionButton(action: Action, open: boolean, disabled: boolean): HTMLEle
       title: text,
       disabled
     },
-    h('span', { class: sign === '' ? '' : 'tvmlab-key' }, sign),
+    h('span', { class: sign === '' ? '' : 'tvmlab-key', 'data-letter': sign.length === 1 }, sign),
     h('span', {}, `${stop}${action.title}${more}`),
     h('span', { class: 'tvmlab-what' }, why)
   );

@@ -1,7 +1,8 @@
 import type { Measurement, State } from '@tvmlab/schema';
 
+import { t } from '../hostPage';
 import { h } from '../dom';
-import { digits, time, timeRange } from '../format';
+import { rate, time, timeRange } from '../format';
 import type { IViewState } from '../viewState';
 import { Part } from './part';
 
@@ -26,7 +27,11 @@ export class Status extends Part<IViewState> {
   }
 
   private readonly _figures = h('span');
-  private readonly _keys = h('button', { type: 'button', 'data-command': 'help' }, '? keys');
+  private readonly _keys = h(
+    'button',
+    { type: 'button', 'data-command': 'help' },
+    `? ${t('keys')}`
+  );
 }
 
 function figures(measurement: Measurement): HTMLElement[] {
@@ -37,35 +42,40 @@ function figures(measurement: Measurement): HTMLElement[] {
       h(
         'span',
         { role: 'status' },
-        status === 'queued' ? '◷ waiting to be measured' : '◷ measuring…'
+        `◷ ${status === 'queued' ? t('waiting to be measured') : t('measuring…')}`
       )
     );
   }
   if (status === 'failed') {
     spans.push(
-      h('span', { class: 'tvmlab-wrong' }, `⊘ measurement failed: ${message ?? 'no reason given'}`)
+      h(
+        'span',
+        { class: 'tvmlab-wrong' },
+        `⊘ ${t('measurement failed: %1', message ?? t('no reason given'))}`
+      )
     );
   }
   if (median !== null) {
-    const of = repeats === null ? '' : ` of ${repeats}`;
-    spans.push(h('span', { class: stale ? 'tvmlab-old' : '' }, `${time(median)} median${of}`));
+    const words =
+      repeats === null ? t('%1 median', time(median)) : t('%1 median of %2', time(median), repeats);
+    spans.push(h('span', { class: stale ? 'tvmlab-old' : '' }, words));
     if (lower !== null && upper !== null) {
-      spans.push(h('span', {}, `quartiles ${timeRange(lower, upper)}`));
+      spans.push(h('span', {}, t('quartiles %1', timeRange(lower, upper))));
     }
     if (gflops !== null) {
-      spans.push(h('span', {}, `${digits(gflops)} GFLOP/s`));
+      spans.push(h('span', {}, rate(gflops)));
     }
     if (stale) {
       spans.push(
         h(
           'span',
-          { class: 'tvmlab-tag tvmlab-warned', title: 'Measured before the last change' },
-          'stale'
+          { class: 'tvmlab-tag tvmlab-warned', title: t('Measured before the last change') },
+          t('stale')
         )
       );
     }
   } else if (status === 'none') {
-    spans.push(h('span', {}, 'not measured yet'));
+    spans.push(h('span', {}, t('not measured yet')));
   }
   if (status === 'done' && message !== null) {
     spans.push(h('span', {}, message));
@@ -88,7 +98,7 @@ function check({ equal }: Measurement): HTMLElement[] {
   }
   return [
     equal
-      ? h('span', { class: 'tvmlab-good' }, '✓ equal to the unscheduled program')
-      : h('span', { class: 'tvmlab-wrong' }, '✗ differs from the unscheduled program')
+      ? h('span', { class: 'tvmlab-good' }, `✓ ${t('equal to the unscheduled program')}`)
+      : h('span', { class: 'tvmlab-wrong' }, `✗ ${t('differs from the unscheduled program')}`)
   ];
 }

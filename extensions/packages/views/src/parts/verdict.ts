@@ -1,11 +1,12 @@
 import type { Clash, Side, Verdict } from '@tvmlab/schema';
 
+import { marked, t } from '../hostPage';
 import { h } from '../dom';
 
 const WORDS: Record<Verdict['status'], string> = {
-  allowed: 'is allowed.',
-  refused: 'is refused.',
-  unknown: 'is not done, since it could not be proved safe.'
+  allowed: marked('is allowed.'),
+  refused: marked('is refused.'),
+  unknown: marked('is not done, since it could not be proved safe.')
 };
 
 /** Why a step is refused: the rule, two iterations that show it, and the ways out. */
@@ -15,10 +16,15 @@ export function verdictCard(title: string, verdict: Verdict): HTMLElement {
     {
       class: 'tvmlab-card',
       role: 'group',
-      'aria-label': `Why not ${title}`,
+      'aria-label': t('Why not %1', title),
       'data-status': verdict.status
     },
-    h('div', {}, h('b', {}, `⊘ ${title}`), ` ${WORDS[verdict.status]} ${sentence(verdict.reason)}`),
+    h(
+      'div',
+      {},
+      h('b', {}, `⊘ ${title}`),
+      ` ${t(WORDS[verdict.status])} ${sentence(verdict.reason)}`
+    ),
     verdict.clash !== null && clashFigure(verdict.clash, verdict.witness ?? ''),
     verdict.clash === null &&
       verdict.witness !== null &&
@@ -31,11 +37,11 @@ export function verdictCard(title: string, verdict: Verdict): HTMLElement {
           h(
             'button',
             { class: 'tvmlab-btn', type: 'button', 'data-fix': fix.token },
-            `Fix: ${fix.title}`
+            t('Fix: %1', fix.title)
           )
         )
       ),
-    verdict.rule !== '' && h('div', { class: 'tvmlab-rule' }, `rule ${verdict.rule}`)
+    verdict.rule !== '' && h('div', { class: 'tvmlab-rule' }, t('rule %1', verdict.rule))
   );
 }
 
@@ -45,7 +51,7 @@ function clashFigure(clash: Clash, words: string): HTMLElement {
   return h(
     'figure',
     { class: 'tvmlab-clash' },
-    h('figcaption', {}, `For example: ${words}`),
+    h('figcaption', {}, t('For example: %1', words)),
     h(
       'div',
       { class: 'tvmlab-sides', 'aria-hidden': 'true' },

@@ -1,3 +1,4 @@
+import { t } from '../hostPage';
 import { type Child, h, s } from '../dom';
 import { digits } from '../format';
 import { axes } from './axes';
@@ -46,7 +47,7 @@ export const EXPLORE_COUNT = 16;
 export class Scatter {
   readonly element = h('section', {
     class: 'tvmlab-plot',
-    'aria-label': 'Predicted against measured'
+    'aria-label': t('Predicted against measured')
   });
 
   constructor() {

@@ -1,4 +1,5 @@
 import below from './below.css';
+import code from './code.css';
 import graph from './graph.css';
 import insights from './insights.css';
 import layout from './layout.css';
@@ -14,7 +15,9 @@ export function addStyles(page: Document): void {
   if (page.getElementById(STYLE_ID) === null) {
     const style = page.createElement('style');
     style.id = STYLE_ID;
-    style.textContent = [tokens, layout, nest, side, below, insights, graph, search].join('\n');
+    style.textContent = [tokens, layout, nest, side, below, code, insights, graph, search].join(
+      '\n'
+    );
     page.head.append(style);
   }
 }
