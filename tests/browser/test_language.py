@@ -31,7 +31,7 @@ def _write_pack(folder: Path) -> None:
     texts = package / "locale" / "de_DE" / "LC_MESSAGES"
     texts.mkdir(parents=True)
     (package / "__init__.py").touch()
-    about = {"domain": "tvmlab", "language": "de_DE", "version": "0"}
+    about = {"domain": "tvmlab", "language": "de-DE", "version": "0"}
     forms = {"plural_forms": "nplurals=2; plural=(n != 1);"}
     found = {"": {**about, **forms}, **{text: [said] for text, said in TEXTS.items()}}
     (texts / "tvmlab.json").write_text(json.dumps(found), encoding="utf-8")

@@ -8,7 +8,7 @@ from typing import Any
 
 from tvmlab.support import OptionError
 
-# The name in Python, the name that views know, and what may be chosen; see views/src/preferences.ts.
+# The name in Python, the name that views know, and what may be chosen, as in preferences.ts.
 _OPTIONS: dict[str, tuple[str, tuple[object, ...]]] = {
     "code_theme": ("codeTheme", ("host", "plain", "light", "dark", "contrast")),
     "letter_keys": ("letterKeys", (True, False)),

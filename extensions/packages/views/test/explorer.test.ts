@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { rows } from './fixtureRows';
 import {
@@ -96,7 +96,7 @@ describe('the keyboard', () => {
     press('z', { ctrlKey: true });
     press('Z', { ctrlKey: true, shiftKey: true });
     press('m');
-    await settle(20);
+    await vi.waitFor(() => expect(asked('measure')).toHaveLength(1));
     expect(page.model.asked.slice(-3).map(command => command.type)).toEqual([
       'undo',
       'redo',
