@@ -27,6 +27,8 @@ TERMS = ("arithmetic", "second level", "third level", "memory", "other nests", "
 _LATENCY = 8.0
 """Chains of sums that a core needs at the same time to keep its units busy."""
 _START_SECONDS = 1e-6
+_MARGIN = 0.1
+"""Conditions are mostly those of a margin: parts of loops without them are lowered apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +94,10 @@ class AnalyticModel:
     def _arithmetic(self, rows: Numbers) -> Numbers:
         """Operations over the lanes, slowed by short chains, by loads, and by spilled tiles."""
         work = 2.0 * _size(rows, "main.ops.mad")
-        for name in ("add", "mul", "div", "minmax", "compare", "select", "cast"):
+        for name in ("add", "mul", "div", "minmax", "cast"):
             work = work + _size(rows, f"main.ops.{name}")
+        for name in ("compare", "select"):
+            work = work + _MARGIN * _size(rows, f"main.ops.{name}")
         work = work + 8.0 * _size(rows, "main.ops.call")
         lanes = np.clip(_size(rows, "main.vectorized.innermost"), 1.0, self.target.lanes(32))
         registers = max(self.target.num_registers - 4, 8)
@@ -103,6 +107,7 @@ class AnalyticModel:
         loads = 1.0 + 1.0 / np.maximum(_size(rows, "main.tile.work_per_load"), 0.25)
         gather = 1.0 + 3.0 * sum(_column(rows, f"main.in{n}.vector_other") for n in range(3))
         code = np.where(_size(rows, "main.code.copies") > 512, 1.5, 1.0)
+        work = work * _kept(rows)
         return work / (self.rates.operations * lanes) / chains * spilled * loads * gather * code
 
     def _others(self, rows: Numbers) -> Numbers:
@@ -112,6 +117,14 @@ class AnalyticModel:
             lanes = np.clip(_size(rows, f"other{n}.vectorized.product"), 1.0, self.target.lanes(32))
             total += _size(rows, f"other{n}.iterations") / lanes
         return total / self.rates.operations * 2.0
+
+
+def _kept(rows: Numbers) -> Numbers:
+    """How much slower it is if the sums of a tile are not in registers from step to step."""
+    sums = _column(rows, "main.sum.loops") > 0
+    memory = np.where(_size(rows, "main.tile.serial") > 1.5, 3.0, 1.0)
+    elsewhere = np.where(_column(rows, "main.out.local") > 0, 1.0, 1.2)
+    return np.where(sums, memory * elsewhere, 1.0)
 
 
 def _rates(target: Target) -> Rates:
