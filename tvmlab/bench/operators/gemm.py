@@ -92,5 +92,5 @@ ROWS = (
     *(Row("gemm", f"sgemm-{n}", "matmul", ((n, n), (n, n))) for n in SQUARES),
     *(Row("gemm", f"sgemm-{m}x{n}x{k}", "matmul", ((m, k), (k, n))) for m, n, k in RECTANGLES),
     *(Row("gemm", f"dgemm-{n}", "matmul", ((n, n), (n, n)), "float64") for n in (512, 1024)),
-    *(Row("gemm", f"hgemm-{n}", "matmul_f16", ((n, n), (n, n)), "float16") for n in (512, 1024)),
+    *(Row("gemm", f"hgemm-{n}", "matmul_f16", ((n, n), (n, n)), "float16") for n in (256, 512)),
 )
