@@ -279,11 +279,13 @@ def test_filters_from_memory_are_asked_for(side: int, channels: int, asks: bool)
     assert ("prefetch" in str(topi.schedule_conv(made, target).program)) == asks
 
 
-def test_filters_of_few_tiles_are_asked_for() -> None:
-    image = te.placeholder((1, 16, 14, 14, 16), name="A")
-    filters = te.placeholder((6, 6, 16, 256, 16), name="U")
+@pytest.mark.parametrize(("blocks", "asks"), [(16, True), (2, False), (1, False)])
+def test_filters_of_few_tiles_are_asked_for(blocks: int, asks: bool) -> None:
+    """If there are channels after those that are computed."""
+    image = te.placeholder((1, 16, 20, 20, 16), name="A")
+    filters = te.placeholder((6, 6, blocks, 256, 16), name="U")
     made = topi.conv2d_winograd(image, filters)
-    assert "prefetch" in str(topi.schedule_conv(made, Target.host()).program)
+    assert ("prefetch" in str(topi.schedule_conv(made, Target.host()).program)) == asks
 
 
 def test_nothing_to_schedule() -> None:

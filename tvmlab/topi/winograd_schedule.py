@@ -88,7 +88,9 @@ def _ask_ahead(
     channels, count, lanes = (const_int(s) or 1 for s in sums.shape[-3:])
     elements = prod(const_int(s) or 1 for s in sums.shape[:-3])
     block = depth * lanes * sums.dtype.itemsize
-    if worth_asking(block * tile[1], block * channels * elements, count / tile[0], machine):
+    several = channels > tile[1]
+    weights = block * channels * elements
+    if several and worth_asking(block * tile[1], weights, count / tile[0], machine):
         sch.prefetch(sums.op.input_tensors[1], outer, 1, spread=True)
 
 
