@@ -10,6 +10,7 @@ from helpers.schedules import matmul_schedule
 from helpers.sessions import Definition
 
 from tvmlab.bench.peaks import Bandwidth, MachinePeaks
+from tvmlab.inspect import suggestions_report
 from tvmlab.widgets import questions
 
 ROOFLINE, MEMORY = Definition("Roofline"), Definition("Memory")
@@ -101,3 +102,21 @@ def test_the_memory_of_two_states_stands_side_by_side(bench: Bench) -> None:
     assert report["kind"] != report["beside"]["kind"]
     assert report["element"] != report["beside"]["element"]
     assert "no state 'x'" in bench.failed("memory", caches="tiny", beside="x")
+
+
+def test_a_step_of_which_the_models_disagree_teaches_most(bench: Bench) -> None:
+    session = bench.session
+    before = session.schedule.program
+
+    def doubt(program: object) -> float:
+        """Vectorizing is what nobody knows of."""
+        return 2.0 if "vectorized" in str(program) else 0.5
+
+    report = suggestions_report(
+        session.schedule, session.ids, session.target,
+        lambda program: 1.0 if program is before else 1.5, [], doubt=doubt,
+    )  # fmt: skip
+    taught = {step.title: step.teaches for step in report.steps}
+    assert max(v for v in taught.values() if v is not None) == 1.0
+    assert {v for k, v in taught.items() if k.startswith("vectorize")} <= {1.0}
+    assert 0.25 in taught.values()
