@@ -218,8 +218,7 @@ export class Controller {
   }
 
   private _fail(title: string, reply: ReplyMessage): void {
-    const reason = reply.error ?? t('no reason was given');
-    this._refuse(title, refusedFor(reason));
+    this._refuse(title, refusedFor(reply.error ?? t('no reason was given')));
   }
 
   private _refuse(title: string, verdict: Action['verdict']): void {
