@@ -55,7 +55,10 @@ def _memory(count: int) -> NDArray[np.uint8]:
     if count >= _LARGE_PAGE and hasattr(mmap, "MADV_HUGEPAGE"):
         room = _LARGE_PAGE
         flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
-        pages = mmap.mmap(-1, count + room, flags=flags)
+        try:
+            pages = mmap.mmap(-1, count + room, flags=flags)
+        except OSError as error:  # what NumPy says where there is not so much
+            raise MemoryError(f"there is no room for {count} bytes") from error
         with suppress(OSError):  # a system may be built without them
             pages.madvise(mmap.MADV_HUGEPAGE)
         raw = np.frombuffer(pages, np.uint8)
