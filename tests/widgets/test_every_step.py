@@ -73,7 +73,19 @@ def _choosing() -> Schedule:
     return Schedule(te.compute((4, 8), formula, name="C"))
 
 
-MAKERS = (tiled_schedule, _stencil, _noted, _bound, _inner_threads, _vectors, _choosing)
+def _bytes() -> Schedule:
+    """A product of signed bytes."""
+    a = te.placeholder((4, 8), "int8", name="A")
+    b = te.placeholder((8, 4), "int8", name="B")
+    k = te.reduce_axis(8, "k")
+
+    def product(i: Any, j: Any) -> Any:
+        return te.sum(a[i, k].astype("int32") * b[k, j].astype("int32"), axis=k)
+
+    return Schedule(te.compute((4, 4), product, name="C"))
+
+
+MAKERS = (tiled_schedule, _stencil, _noted, _bound, _inner_threads, _vectors, _choosing, _bytes)
 
 
 class Desk:
