@@ -197,8 +197,8 @@ class _Trees:
         return Combiner(left, right, results, identity, self.draw(st.booleans()))
 
     def loop(self, depth: int) -> Stmt:
-        var = Var(self.name(), self.draw(st.sampled_from((INDEX, DType.of("int32")))))
-        extent = Const(self.draw(st.integers(0, 64)), var.dtype)
+        var = Var(self.name())
+        extent = const(self.draw(st.integers(0, 64)))
         self.vars.append(var)
         body = self.stmt(depth - 1)
         self.vars.remove(var)

@@ -135,7 +135,8 @@ def _traits(
     share = np.maximum(more, less) + (1 - more - less) / 2
     found: list[Trait] = []
     seen: set[bytes] = set()
-    for n in np.argsort(-share, kind="stable").tolist():
+    order: list[int] = np.argsort(-share, kind="stable").tolist()
+    for n in order:
         column = np.concatenate([a[:, n], b[:, n]])
         ranks = np.unique(column, return_inverse=True)[1].tobytes()
         if share[n] < _TELLING or len(found) == _MOST_TRAITS:
@@ -143,7 +144,7 @@ def _traits(
         if ranks in seen:  # another feature that says the same of these schedules
             continue
         seen.add(ranks)
-        here, there = (float(np.median(side[:, n])) for side in (a, b))
+        here, there = float(np.median(a[:, n])), float(np.median(b[:, n]))
         words = feature_words(feature_names()[n])
         found.append(Trait(words, here, there, float(share[n])))
     return found

@@ -142,6 +142,7 @@ class If(Stmt):
 class For(Stmt):
     """`for var in range(extent)`; the variable is the identity of the loop across rewriting.
 
+    Variable and extent have the type of indices, also where a size is given in a narrower one.
     As with Python's `range`, an extent below zero means no iteration. Such extents arise from
     triangular loops: inside of the last, partial tile of `i`, `range(n - i)` may have `i > n`.
     """

@@ -109,7 +109,7 @@ class Guessing:
         was = _WAS[gain.kind] if gain is not None else "same"
         ratio = gain.ratio if gain is not None else 1.0
         words = f"{held.label} is {times(ratio)} as fast as {held.against}: {_WORDS[was]}. "
-        words += "You were right." if said == was else f"You said {_WORDS[cast('Said', said)]}."
+        words += "You were right." if said == was else f"You said {_WORDS[said]}."
         if limit is not None and held.limit is not None:
             right = "as you said" if limit == held.limit else f"not by {limit}"
             words += f" It is bound by {held.limit}, {right}."
