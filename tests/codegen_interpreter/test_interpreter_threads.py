@@ -220,3 +220,24 @@ def test_a_sum_of_all_threads_begins_anew_in_each_round() -> None:
         """
     )
     np.testing.assert_array_equal(c[:2], [6, 6])
+
+
+def test_threads_wait_where_a_later_round_writes_elements_of_other_threads() -> None:
+    c = run(
+        """
+        for again in range(3):
+            for t in thread(4, "threadIdx.x"):
+                with block("S", va=opaque(3, again), vt=spatial(4, t)):
+                    C[vt + va] = float32(va)
+        """
+    )
+    np.testing.assert_array_equal(c[:6], [0, 1, 2, 2, 2, 2])
+    kept = run(
+        """
+        for again in range(3):
+            for t in thread(4, "threadIdx.x"):
+                with block("S", va=spatial(3, again), vt=spatial(4, t)):
+                    C[va * 4 + vt] = A[vt]
+        """
+    )
+    np.testing.assert_array_equal(kept[:12], [0, 1, 2, 3] * 3)

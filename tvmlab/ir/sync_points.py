@@ -46,25 +46,39 @@ class SyncPoints:
         )
 
 
-def implicit_syncs(root: For, shared: Callable[[Buffer], bool]) -> SyncPoints:
+def implicit_syncs(
+    root: For,
+    shared: Callable[[Buffer], bool],
+    meet: Callable[[PlacedBlock, For], bool] = lambda placed, loop: False,
+) -> SyncPoints:
     """The points at which threads of a kernel wait so that its blocks keep their order.
 
     Parameters
     ----------
     shared
         Whether several threads see one storage of a buffer.
+    meet
+        Whether different threads may write one element by a block in different rounds of a loop.
     """
-    return _Search(shared).run(root)
+    return _Search(shared, meet).run(root)
 
 
 class _Search:
-    def __init__(self, shared: Callable[[Buffer], bool]) -> None:
+    def __init__(
+        self, shared: Callable[[Buffer], bool], meet: Callable[[PlacedBlock, For], bool]
+    ) -> None:
         self._shared = shared
+        self._meet = meet
         self._points = SyncPoints()
         self._sums: list[PlacedBlock] = []
+        self._others: list[PlacedBlock] = []
 
     def run(self, root: For) -> SyncPoints:
-        self._sums = [p for p in placed_blocks(root) if p.block.init and reduced_by_threads(p)]
+        for placed in placed_blocks(root):
+            if not reduced_by_threads(placed):
+                self._others.append(placed)
+            elif placed.block.init is not None:
+                self._sums.append(placed)
         self._visit(root)
         return self._points
 
@@ -82,7 +96,9 @@ class _Search:
             case For():
                 self._visit(stmt.body)
                 if stmt.kind != "thread" and (
-                    self._depends_on_itself(stmt.body) or self._repeats_a_sum(stmt)
+                    self._depends_on_itself(stmt.body)
+                    or self._repeats_a_sum(stmt)
+                    or self._writes_again(stmt)
                 ):
                     self._points.rounds.add(stmt)
             case Alloc() | Let():
@@ -115,3 +131,12 @@ class _Search:
     def _repeats_a_sum(self, loop: For) -> bool:
         """Whether each round of a loop does a sum anew that all threads add to."""
         return any(loop in placed.loops and not placed.depends_on(loop) for placed in self._sums)
+
+    def _writes_again(self, loop: For) -> bool:
+        """Whether a thread may write in a round what another one has written in one before."""
+        return any(
+            loop in placed.loops
+            and any(self._shared(b) for b in touched_buffers(placed.block)[1])
+            and self._meet(placed, loop)
+            for placed in self._others
+        )

@@ -32,6 +32,7 @@ from .expressions import ExprCompiler
 from .failure import Fault
 from .lockstep import Host, StepCompiler, Wait
 from .memory import Slot
+from .rounds import rounds_meet
 from .teams import Grid, Team
 
 _Storage = tuple[Any, Any, tuple[int, ...]]
@@ -110,7 +111,7 @@ class Kernel:
             self._owned.append((slot, buffer))
         points = SyncPoints()
         if self.keeps_order:
-            points = implicit_syncs(self._root, self._seen_by_several)
+            points = implicit_syncs(self._root, self._seen_by_several, rounds_meet)
         exprs.concurrent += [grid, team]
         host.kernel = self
         if points.inside(self._root):
