@@ -6,6 +6,7 @@ Built once per program (programs are immutable) and kept as long as the program 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -145,15 +146,13 @@ class ProgramIndex:
         raise KeyError("the statement is not under that loop")
 
 
-_INDICES: WeakKeyDictionary[Program, ProgramIndex] = WeakKeyDictionary()
-
-
+@lru_cache(maxsize=256)
 def index_of(program: Program) -> ProgramIndex:
-    """The index of a program, made on first use."""
-    index = _INDICES.get(program)
-    if index is None:
-        index = _INDICES[program] = ProgramIndex(program)
-    return index
+    """The index of a program, made on first use and kept while it is among the last ones asked for.
+
+    An index knows its program, and would keep it alive in a table for as long as the program lives.
+    """
+    return ProgramIndex(program)
 
 
 def blocks_in(stmt: Stmt) -> Iterator[Block]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from weakref import WeakKeyDictionary
+from functools import lru_cache
 
 from tvmlab.ir import (
     GRID_TAGS,
@@ -104,19 +104,12 @@ def _require_outside_blocks(program: Program, asked: Asked) -> None:
             )
 
 
+@lru_cache(maxsize=2048)
 def _thread_loop_in(body: Stmt) -> For | None:
     """The first loop over threads in the body of a block, which most steps leave as it is."""
     if isinstance(body, Store):
         return None
-    known = _WITHIN.get(body)
-    if known is None:
-        known = _WITHIN[body] = [n for n in walk(body) if isinstance(n, For) and is_thread_loop(n)][
-            :1
-        ]
-    return known[0] if known else None
-
-
-_WITHIN: WeakKeyDictionary[Stmt, list[For]] = WeakKeyDictionary()
+    return next((n for n in walk(body) if isinstance(n, For) and is_thread_loop(n)), None)
 
 
 def _require_place(index: ProgramIndex, loop: For, asked: Asked) -> None:

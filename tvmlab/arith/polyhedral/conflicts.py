@@ -12,9 +12,8 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Literal, TypeAlias
-from weakref import WeakKeyDictionary
 
 from tvmlab.ir import Buffer, Expr, Var, const_int
 
@@ -160,21 +159,16 @@ class _Side:
         return Form({(self.label, var): 1})
 
 
-_SIDES: WeakKeyDictionary[Access, dict[str, _Side]] = WeakKeyDictionary()
-
-
 def _last(access: Access, label: str) -> dict[Hashable, int]:
     """The last iterations of the loops around an access whose extents are known."""
     sizes = {v: const_int(extent) for v, extent in access.loops}
     return {(label, v): size - 1 for v, size in sizes.items() if size is not None}
 
 
+@lru_cache(maxsize=4096)
 def _side(access: Access, label: str) -> _Side:
     """The side of an access, made once: the same accesses are asked about again and again."""
-    known = _SIDES.setdefault(access, {})
-    if label not in known:
-        known[label] = _Side(access, label)
-    return known[label]
+    return _Side(access, label)
 
 
 def _size(var: Var) -> Hashable:
