@@ -27,7 +27,12 @@ class Ranges:
         self._known: dict[Expr, Range] = {}
 
     def bind(self, var: Var, low: int, high: int) -> None:
-        """State the values that a variable takes."""
+        """State the values that a variable takes, in the place of what was said before.
+
+        Copies of a loop share its variable, and may have other extents.
+        """
+        if self._vars.get(var, (low, high)) != (low, high):
+            self._known.clear()
         self._vars[var] = (low, high)
 
     def bind_loop(self, var: Var, extent: Expr) -> None:
