@@ -11,10 +11,11 @@ import os
 import re
 import shutil
 from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
+from helpers.bare_host import Opened, bare_host
 from helpers.lab import EXTENSION, REPOSITORY, Lab, run_lab
 from playwright.sync_api import Browser, Page, sync_playwright
 
@@ -134,3 +135,10 @@ def plain_page(browser: Browser) -> Iterator[Page]:
     yield page
     context.close()
     assert failures == []
+
+
+@pytest.fixture
+def opened(plain_page: Page) -> Iterator[Opened]:
+    """Shows a schedule or a session in a plain page."""
+    with ExitStack() as shown:
+        yield lambda what: shown.enter_context(bare_host(plain_page, what))

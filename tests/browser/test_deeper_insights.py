@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
 
 import pytest
-from helpers.bare_host import BareHost
+from helpers.bare_host import Opened
 from helpers.schedules import matmul_schedule
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import expect
 
 from tvmlab.bench.peaks import Bandwidth, MachinePeaks
 from tvmlab.tune import MeasureResult
@@ -16,27 +15,6 @@ from tvmlab.widgets import Session, questions
 from tvmlab.widgets.ledger import PlottedSchedule
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
-
-Opened = Callable[[Session], BareHost]
-
-
-@pytest.fixture
-def opened(browser: Browser) -> Iterator[Opened]:
-    """Shows a session in a page of its own; nothing may fail in that page."""
-    hosts: list[BareHost] = []
-    failures: list[str] = []
-
-    def start(session: Session) -> BareHost:
-        page = browser.new_context(viewport={"width": 1280, "height": 1000}).new_page()
-        page.on("pageerror", lambda error: failures.append(str(error)))
-        hosts.append(BareHost(page, session))
-        return hosts[-1]
-
-    yield start
-    for host in hosts:
-        host.close()
-        host.page.context.close()
-    assert failures == []
 
 
 def explored(count: int = 30) -> Session:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from helpers.bare_host import BareHost
-from playwright.sync_api import Browser, expect
+from helpers.bare_host import Opened
+from playwright.sync_api import expect
 
 import tvmlab as tl
 from tvmlab import te, topi
@@ -16,27 +16,6 @@ from tvmlab.schedule import Schedule, forget_composite
 from tvmlab.schedule.refs import LoopRef
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
-
-Opened = Callable[[Schedule], BareHost]
-
-
-@pytest.fixture
-def opened(browser: Browser) -> Iterator[Opened]:
-    """Shows a schedule in a page of its own; nothing may fail in that page."""
-    hosts: list[BareHost] = []
-    failures: list[str] = []
-
-    def start(schedule: Schedule) -> BareHost:
-        page = browser.new_context(viewport={"width": 1280, "height": 1000}).new_page()
-        page.on("pageerror", lambda error: failures.append(str(error)))
-        hosts.append(BareHost(page, schedule))
-        return hosts[-1]
-
-    yield start
-    for host in hosts:
-        host.close()
-        host.page.context.close()
-    assert failures == []
 
 
 def matmul(n: int = 64) -> Schedule:

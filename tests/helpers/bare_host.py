@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -92,6 +92,10 @@ def bare_host(page: Page, schedule: Schedule | Session, **options: Any) -> Gener
         yield host
     finally:
         host.close()
+
+
+Opened = Callable[[Schedule | Session], BareHost]
+"""The fixture that shows a schedule or a session until the end of a test."""
 
 
 class _Wire:

@@ -85,14 +85,14 @@ def test_records_come_with_predictions_made_before(learner: Learner, tmp_path: P
 
 
 def test_the_plot_holds_only_honest_points(learner: Learner) -> None:
-    records = list(explore_space(matmul(64), 40, measurer=Pretender(), learner=learner))
+    records = list(explore_space(matmul(64), 80, measurer=Pretender(), learner=learner))
     data = predicted_vs_measured(records)
     assert data["unit"] == "GFLOP/s"
-    assert len(data["points"]) == 40
-    assert data["failures"] == {"crash": 4}
+    assert len(data["points"]) == 80
+    assert data["failures"] == {"crash": 8}
     both = [p for p in data["points"] if p["predicted"] and p["measured"]]
-    assert data["rank"]["count"] == len(both) < 40
-    assert data["rank"]["spearman"] > 0.1
+    assert data["rank"]["count"] == len(both) < 80
+    assert data["rank"]["spearman"] > 0.3
     json.dumps(data)
 
 

@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+from helpers.outlines import assert_features_of_schedules
 from helpers.tune_programs import convolution, matmul
 
 from tvmlab import te, topi
 from tvmlab.driver import lower
 from tvmlab.ir import structural_equal
 from tvmlab.schedule import Schedule
-from tvmlab.support import ScheduleError
 from tvmlab.target import CacheLevel, Target
 from tvmlab.te import Tensor
-from tvmlab.tune import Space, extract_features, feature_names, generic_space
+from tvmlab.tune import Space, generic_space
 
 _MACHINE = replace(
     Target.of("llvm -mtriple=x86_64-unknown-linux-gnu -mcpu=znver4 -num-threads=2"),
@@ -145,20 +145,7 @@ SPACES = {
 def test_features_at_once_equal_those_of_each_schedule(name: str) -> None:
     space = SPACES[name]()
     points = space.sample(16, np.random.default_rng(11))
-    rows = space.features(points)
-    assert space.outlined, space.not_outlined
-    checked = 0
-    for point, row in zip(points, rows, strict=True):
-        try:
-            schedule = space.schedule(point)
-        except ScheduleError:
-            continue
-        checked += 1
-        own = extract_features(schedule.program, space.target.num_threads)
-        differing = np.flatnonzero(~np.isclose(row, own, rtol=1e-4, atol=1e-4))
-        told = {feature_names()[int(n)]: (row[n], own[n]) for n in list(differing)[:6]}
-        assert not told, (space.values(point), told)
-    assert checked >= 12
+    assert_features_of_schedules(space, points)
 
 
 def tile_sizes(space: Space, points: np.ndarray) -> np.ndarray:

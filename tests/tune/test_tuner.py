@@ -148,6 +148,7 @@ def test_a_machine_that_becomes_slower_is_noticed(tmp_path: Path) -> None:
 
 def test_what_was_best_for_a_relative_is_tried_first(tmp_path: Path) -> None:
     with TuningLog(tmp_path / "log") as log:
+        # The model that knows no data yet likes the loops of eight that crash here.
         first = Tuner(
             blocked_space(32), log=log, runner=Oracle(by_length), search="random", starts=()
         )

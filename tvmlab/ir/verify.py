@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from tvmlab.support import InternalError, TvmlabError, deep
+from tvmlab.support import INDEX, InternalError, TvmlabError, deep
 
 from .expr import Buffer, Expr, Load, Stride, Var, const_int
 from .naming import Names
@@ -45,7 +45,7 @@ RULES: dict[str, str] = {
     "var-scope": "a variable is used only inside the loop, block or program that binds it",
     "block-closed": "inside a block only its own iteration variables and scalar parameters occur",
     "loop-var-unique": "each loop and each name for a value has its own variable",
-    "loop-extent": "the extent of a loop is a scalar of the type of its variable, and not negative",
+    "loop-extent": "a loop and its extent have the type of indices, and it is not negative",
     "loop-thread": "a thread loop, and no other, names its axis",
     "barrier-scope": "a barrier is for the memory of one block of threads, or of a warp",
     "call-form": "a call's parts have the rank of their buffer, and its meaning fits its arguments",
@@ -201,8 +201,10 @@ class _Verifier:
     def for_(self, s: For, scope: Scope) -> None:
         name = self.names[s.var]
         self.expr(s.extent, scope, s)
-        if s.extent.dtype != s.var.dtype or not s.var.dtype.is_int or s.var.dtype.lanes != 1:
-            text = f"{name} is {s.var.dtype}, its extent is {s.extent.dtype}"
+        if s.extent.dtype != INDEX or s.var.dtype != INDEX:
+            text = (
+                f"{name} is {s.var.dtype}, its extent is {s.extent.dtype}; loops count in {INDEX}"
+            )
             self.broken("loop-extent", text, s)
         elif (const_int(s.extent) or 0) < 0:
             self.broken("loop-extent", f"the loop {name} has the extent {to_text(s.extent)}", s)
