@@ -142,6 +142,7 @@ BROKEN: list[tuple[str, Callable[[], Program]]] = [
     ("loop-extent", lambda: program(loop(store(), extent=one32))),
     ("loop-extent", lambda: program(loop(store(), extent=const(-1)))),
     ("loop-extent", lambda: program(loop(store(const(0)), Var("x", F32), const(2.0)))),
+    ("loop-extent", lambda: program(loop(store(const(0)), Var("x", I32), const(2, I32)))),
     ("buffer-scope", lambda: program(Store(Buffer("B", (), F32), (), const(0.0)))),
     ("buffer-scope", lambda: evaluate(Load(Buffer("B", (), F32), ()))),
     ("buffer-unique", lambda: program(loop(store()), A)),
