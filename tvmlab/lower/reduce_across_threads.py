@@ -56,6 +56,7 @@ from tvmlab.ir import (
     uses_var,
     walk,
     with_body,
+    written_buffers,
 )
 from tvmlab.schedule import ReductionForm, reduction_form
 from tvmlab.support import InternalError, Namer
@@ -96,6 +97,9 @@ class _JointReduction:
         The loops over the reduction inside `top`, threads that reduce together among them.
     begins
         What holds in the first round of reduction loops around `top`; nothing if there are none.
+    among_others
+        Whether other blocks inside `top` add to the same results. Then the start values are set
+        before `top`: set after it, they would wipe out what the others have added.
     parts, meeting
         Per result, the buffer of partial results and the shared one in which they are joined.
     """
@@ -111,6 +115,7 @@ class _JointReduction:
     names: Namer
     own: set[Var]
     begins: list[Expr]
+    among_others: bool
     moved: dict[Var, Expr] = field(default_factory=dict[Var, Expr])
 
     @staticmethod
@@ -129,8 +134,10 @@ class _JointReduction:
         meeting = [Buffer(f"{b.name}_join", shape, b.dtype, "shared") for b in form.buffers]
         top: Stmt = inside[0] if inside else block
         begins = _first_round(block, own)
+        others = [n for n in walk(top) if isinstance(n, Block) and n is not block]
+        among_others = any(b in written_buffers(other) for other in others for b in form.buffers)
         return _JointReduction(
-            block, form, top, inner, joined, apart, parts, meeting, names, own, begins
+            block, form, top, inner, joined, apart, parts, meeting, names, own, begins, among_others
         )
 
     def replace(self, node: object) -> object:
@@ -142,7 +149,8 @@ class _JointReduction:
             return node
         loop = node if is_top else self._partial()
         assert isinstance(loop, (For, Block))
-        body: Stmt = seq([self._start(), loop, self._finish()])
+        first = [self._reset()] if self.among_others and self.block.init is not None else []
+        body: Stmt = seq([*first, self._start(), loop, self._finish()])
         for buffer in (*self.meeting, *self.parts):
             body = Alloc(buffer, body)
         return body
@@ -166,6 +174,18 @@ class _JointReduction:
             for part, store in zip(self.parts, self.form.stores, strict=True)
         ]
         return self._nest("start", iters, self.form.start(places), loops)
+
+    def _reset(self) -> Stmt:
+        """Set the start values of the results themselves."""
+        iters, _, loops = self._elements()
+        return self._around(self._set_start(iters), loops)
+
+    def _set_start(self, mine: Sequence[tuple[IterVar, Expr]]) -> Block:
+        """A block that sets the start values, its first iteration variables over the elements."""
+        assert self.block.init is not None
+        fresh = {old.var: new.var for old, (new, _) in zip(self._spatial(), mine, strict=False)}
+        init = substitute(self.block.init, dict(fresh))
+        return self._block("reset", mine, init, [*self._writers(), *self.begins])
 
     def _finish(self) -> Stmt:
         """For each element: give the partial result, join all, take over the joint one.
@@ -205,23 +225,24 @@ class _JointReduction:
         """Store the joint result: in the first thread, or in all if each has a copy of its own."""
         values: list[Expr] = [Load(m, (*row[:-1], const(0))) for m in self.meeting]
         into = [Load(b, place) for b, place in zip(self.form.buffers, at, strict=True)]
-        first = [
-            eq(lp.var, 0)
-            for lp in self.joined
-            if all(shares(b.scope, lp) for b in self.form.buffers)
-        ]
+        first = self._writers()
         join = self._block("take", mine, self.form.join(into, values), first)
-        if self.block.init is None:
+        if self.block.init is None or self.among_others:
             return join
         if self._starts_neutral() and not self.begins:
             stores: list[Stmt] = [
                 Store(x.buffer, x.indices, v) for x, v in zip(into, values, strict=True)
             ]
             return self._block("take", mine, seq(stores), first)
-        iters = [it for it, _ in mine]
-        fresh = {old.var: new.var for old, new in zip(self._spatial(), iters, strict=False)}
-        init = substitute(self.block.init, dict(fresh))
-        return seq([self._block("reset", mine, init, [*first, *self.begins]), join])
+        return seq([self._set_start(mine), join])
+
+    def _writers(self) -> list[Expr]:
+        """Which threads write the result: the first, or all if each has a copy of its own."""
+        return [
+            eq(lp.var, 0)
+            for lp in self.joined
+            if all(shares(b.scope, lp) for b in self.form.buffers)
+        ]
 
     def _starts_neutral(self) -> bool:
         """Whether the start value of the block is the neutral element of its operation."""
