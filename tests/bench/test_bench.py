@@ -150,7 +150,8 @@ def _doubling(row: Row, inputs: Inputs, target: Target) -> Contender:
 
 
 def test_peers_that_cannot_take_part_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    peers = (Peer("gone", _missing), Peer("picky", _refusing), Peer("late", _failing))
+    peers = (Peer("gone", _missing), Peer("picky", _refusing), Peer("late", _failing),
+             Peer("slow", _missing, "it takes an hour"))  # fmt: skip
     operator = Operator(_doubling, lambda row, inputs: inputs[0] * 2.0, peers)
     monkeypatch.setitem(OPERATORS, "double", operator)
     row = Row("test", "double", "double", ((4, 4),))
@@ -161,8 +162,30 @@ def test_peers_that_cannot_take_part_are_named(monkeypatch: pytest.MonkeyPatch) 
         "gone": "not installed: no such library",
         "picky": "cannot do it: ValueError: too large",
         "late": "failed: MemoryError: at run time",
+        "slow": "it takes an hour: --peer slow asks for it",
+    }
+    assert run_contest(row, 1, 1, libraries=["slow"])["missing"] == {
+        "slow": "not installed: no such library"
     }
     assert run_contest(row, 1, 1, libraries=["picky"])["missing"].keys() == {"picky"}
+
+
+def test_long_runs_are_measured_a_few_times(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+
+    def turn(count: int) -> float:
+        asked.append(count)
+        return 7.0
+
+    def crawling(row: Row, inputs: Inputs, threads: int) -> Sequence[Contender]:
+        return [Contender("crawling", lambda: None, lambda: inputs[0] * 2.0, turn)]
+
+    operator = Operator(_doubling, lambda row, inputs: inputs[0] * 2.0, (Peer("c", crawling),))
+    monkeypatch.setitem(OPERATORS, "double", operator)
+    ours, other = run_contest(Row("test", "double", "double", ((4, 4),)), 1, 5)["contenders"]
+    assert len(ours["seconds"]) == 5
+    assert other["seconds"] == [7.0] * 3
+    assert asked == [1] * 5
 
 
 def test_a_process_that_fails_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -185,3 +208,7 @@ def test_facts_are_a_table_of_their_own() -> None:
     assert title.endswith("what tvmlab needs")
     assert lines == [("", "weights"), (known.name, "1 MB")]
     assert remarks == []
+    slow = Score("torch.compile", (1e-3,), 1e-7, "", {"compiled in": "99 s"})
+    *_, (title, lines, _) = result_tables([replace(known, scores=(*known.scores, slow))])
+    assert title.endswith("what torch.compile needs")
+    assert lines == [("", "compiled in"), (known.name, "99 s")]

@@ -61,7 +61,7 @@ class _Renamed(ObjectLibrary):
 def test_other_processes_compile_the_same(tmp_path: Path) -> None:
     built, report = build_with_report(chain(), options=BuildOptions(fuse=False, cache=False))
     requests = [(g.kernel, g.text, "") for g in report.groups]
-    made = {s: d for s, d, _ in compile_in_processes(requests, Target.host(), tmp_path)}
+    made = {s: d for s, d, *_ in compile_in_processes(requests, Target.host(), tmp_path)}
     assert made == dict(built.lib.objects)
     assert len(list(tmp_path.glob("*.o"))) == len(requests)
 

@@ -24,6 +24,12 @@ from .row import Array, Contender, Inputs, Operator, Row
 _TURN_SECONDS = 0.03
 """Each turn repeats the computation until this time is filled."""
 
+_LONG_SECONDS = 0.3
+"""A run that takes so long needs no repetition to be measured, and no run before to warm up."""
+
+_LONG_TURNS = 3
+"""How often such a one is measured."""
+
 _PAUSE_SECONDS = 0.06
 """Before a turn, so that the others' idle threads stop spinning and leave the cores free."""
 
@@ -72,6 +78,9 @@ def _peers(
     for peer in operator.peers:
         if libraries is not None and peer.library not in libraries:
             continue
+        if libraries is None and peer.patience:
+            missing[peer.library] = f"{peer.patience}: --peer {peer.library} asks for it"
+            continue
         try:
             found += peer.make(row, inputs, threads)
         except ImportError as error:
@@ -118,14 +127,19 @@ def _by_turns(contenders: Sequence[Contender], turns: int) -> list[list[float]]:
         # Each is first as often as the others, so that none always follows the same neighbour.
         for step in range(len(contenders)):
             n = (turn + step) % len(contenders)
+            if not counts[n] and turn >= _LONG_TURNS:
+                continue
             time.sleep(_PAUSE_SECONDS)
-            contenders[n].run()
-            seconds[n].append(contenders[n].timed(counts[n]))
+            if counts[n]:
+                contenders[n].run()
+            seconds[n].append(contenders[n].timed(max(counts[n], 1)))
     return seconds
 
 
 def _count(contender: Contender) -> int:
-    """How many runs fill a turn; the runs until then warm up."""
+    """How many runs fill a turn, 0 for a long one; the runs until then warm up."""
+    if contender.timed(1) > _LONG_SECONDS and contender.timed(1) > _LONG_SECONDS:
+        return 0
     count = 1
     while True:
         total = statistics.median(contender.timed(count) for _ in range(3)) * count

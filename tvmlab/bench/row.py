@@ -102,10 +102,16 @@ class Peer:
     """A library, and how it gets ready to compute a row: one contender for each way it has.
 
     Raises ImportError from `make` if the library is missing.
+
+    Attributes
+    ----------
+    patience
+        Why it takes part only if it is asked for by name; empty if it always does.
     """
 
     library: str
     make: Callable[[Row, Inputs, int], Sequence[Contender]]
+    patience: str = ""
 
 
 def random_inputs(row: Row) -> list[Array]:

@@ -13,7 +13,7 @@ Table = list[tuple[str, ...]]
 def result_tables(results: Sequence[BenchResult]) -> list[tuple[str, Table, list[str]]]:
     """One table for each group and number of threads: its title, its lines, and remarks.
 
-    Behind it comes one of what else is known of tvmlab's results, if anything is.
+    Behind it come those of what else is known of a contender's results, if anything is.
     """
     parts: dict[tuple[str, int], list[BenchResult]] = {}
     for result in results:
@@ -21,12 +21,18 @@ def result_tables(results: Sequence[BenchResult]) -> list[tuple[str, Table, list
     made: list[tuple[str, Table, list[str]]] = []
     for (group, threads), rows in parts.items():
         made.append((_title(group, threads, rows), _table(rows), _remarks(rows)))
-        names = list(dict.fromkeys(name for row in rows for name in row.ours.facts))
-        if names:
-            lines = [(row.name, *(row.ours.facts.get(n, "-") for n in names)) for row in rows]
-            title = f"{group}, {threads} thread{'s' * (threads != 1)}, what tvmlab needs"
-            made.append((title, [("", *names), *lines], []))
+        whose = dict.fromkeys(s.name for row in rows for s in row.scores if s.facts)
+        title = f"{group}, {threads} thread{'s' * (threads != 1)}, what"
+        made += [(f"{title} {name} needs", _facts(rows, name), []) for name in whose]
     return made
+
+
+def _facts(rows: Sequence[BenchResult], contender: str) -> Table:
+    """What else is known of a contender's results."""
+    known = {row.name: s.facts for row in rows for s in row.scores if s.name == contender}
+    names = list(dict.fromkeys(name for facts in known.values() for name in facts))
+    return [("", *names), *((row, *(facts.get(n, "-") for n in names))
+                            for row, facts in known.items())]  # fmt: skip
 
 
 def _title(group: str, threads: int, rows: Sequence[BenchResult]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from tvmlab.inspect import table
-from tvmlab.runtime import StepTime
+from tvmlab.runtime import Plan, StepTime, peak_process_bytes
 
 from .models import add_model, inputs_of, module_of
 from .parser import Parser, whole_number
@@ -40,7 +40,16 @@ def run(arguments: argparse.Namespace) -> int:
     print(table([("step", "µs", "share", "GFLOP/s", "GB/s", "kernel"),
                  *(_line(t, total) for t in slowest)]))  # fmt: skip
     print(f"{len(times)} steps, {total * 1e3:.3f} ms in all")
+    print(_memory(module.plan))
     return 0
+
+
+def _memory(plan: Plan) -> str:
+    """What memory the model takes, and this process took at its peak."""
+    weights = sum(spec.nbytes for spec in plan.params)
+    said = f"weights {weights / 1e6:.1f} MB, workspace {plan.workspace / 1e6:.2f} MB"
+    peak = peak_process_bytes()
+    return said if peak is None else f"{said}, this process at its peak {peak / 1e6:.0f} MB"
 
 
 def _facts(time: StepTime) -> dict[str, object]:

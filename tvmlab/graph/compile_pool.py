@@ -20,8 +20,8 @@ from typing import Any
 from tvmlab.support import InternalError, TvmlabError, available_cpus
 from tvmlab.target import Target
 
-Made = tuple[str, bytes, int]
-"""The symbol of a kernel, its object, and the operations of one call."""
+Made = tuple[str, bytes, int, float]
+"""The symbol of a kernel, its object, the operations of one call, and what compiling took."""
 
 
 def compile_in_processes(

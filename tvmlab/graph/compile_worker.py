@@ -24,7 +24,7 @@ def serve(source: BinaryIO, sink: BinaryIO) -> None:
         answer: Any
         try:
             made = compile_kernel(KernelRequest(symbol, text, trace), target, cache)
-            answer = (symbol, made.data, made.flops)
+            answer = (symbol, made.data, made.flops, made.seconds)
         except TvmlabError as error:
             # Rebuilt of its texts: what an error points at may be anything.
             answer = InternalError if isinstance(error, InternalError) else TvmlabError

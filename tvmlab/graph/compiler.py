@@ -72,6 +72,8 @@ class BuildReport:
     """Kernels whose schedules came from `schedules`."""
     views: tuple[View, ...] = ()
     """Values that need no kernel, because they lie within others."""
+    compile_seconds: float = 0.0
+    """What compiling all kernels takes of a processor, also if they came from the cache."""
 
 
 def build(
@@ -157,8 +159,8 @@ def build_with_report(
     library = ObjectLibrary({symbol: kernel.data for symbol, kernel in kernels.items()})
     needed = gathered({s.name: graph.params[s.name] for s in plan.params})
     found = frozenset(r.symbol for r in requests if r.trace)
-    report = BuildReport(graph, tuple(groups), memory, tuple(records), found,
-                         tuple(views))  # fmt: skip
+    report = BuildReport(graph, tuple(groups), memory, tuple(records), found, tuple(views),
+                         sum(kernel.seconds for kernel in kernels.values()))  # fmt: skip
     return Built(plan, library, needed), report
 
 

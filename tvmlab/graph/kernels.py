@@ -7,6 +7,7 @@ sources, so that a model that was built before needs no compiling at all.
 from __future__ import annotations
 
 import struct
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -36,16 +37,25 @@ FindSchedule: TypeAlias = Callable[[Program, Target], Schedule | None]
 WORTH_PROCESSES = 6
 """Kernels to compile: below, starting a process takes longer than they do."""
 
-_HEADER = struct.Struct("<8sq")
-_MAGIC = b"tvmgrp1\n"
+_HEADER = struct.Struct("<8sqd")
+_MAGIC = b"tvmgrp2\n"
 
 
 @dataclass(frozen=True, slots=True)
 class CompiledKernel:
-    """The machine code of a group, and the operations of floats of one call."""
+    """The machine code of a group.
+
+    Attributes
+    ----------
+    flops
+        Operations of floats of one call.
+    seconds
+        What compiling it took of a processor, when it was compiled.
+    """
 
     data: bytes
     flops: int
+    seconds: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +81,7 @@ def compile_kernel(
     packed = None if cache is None else cache.get(key)
     if packed is None:
         made = _compile(request, target)
-        packed = _HEADER.pack(_MAGIC, made.flops) + made.data
+        packed = _HEADER.pack(_MAGIC, made.flops, made.seconds) + made.data
         if cache is not None:
             cache.put(key, packed)
     return _unpacked(packed)
@@ -93,12 +103,12 @@ def _key(request: KernelRequest, target: Target) -> str:
 
 
 def _unpacked(packed: bytes) -> CompiledKernel:
-    _, flops = _HEADER.unpack_from(packed)
-    return CompiledKernel(packed[_HEADER.size :], flops)
+    _, flops, seconds = _HEADER.unpack_from(packed)
+    return CompiledKernel(packed[_HEADER.size :], flops, seconds)
 
 
 def _compile(request: KernelRequest, target: Target) -> CompiledKernel:
-    body = body_of(request.text)
+    body, start = body_of(request.text), time.process_time()
     if request.trace:
         schedule = Schedule.replay(unscheduled(body, request.symbol), request.trace)
     else:
@@ -106,7 +116,8 @@ def _compile(request: KernelRequest, target: Target) -> CompiledKernel:
     lowered = lower(schedule, target)
     text = codegen.emit_module(lowered.program, target)
     compiled = codegen.compile_module(text, target)
-    return CompiledKernel(compiled.object_bytes, count_flops(schedule.program) or 0)
+    flops = count_flops(schedule.program) or 0
+    return CompiledKernel(compiled.object_bytes, flops, time.process_time() - start)
 
 
 def schedule_of(body: Graph, symbol: str, target: Target) -> Schedule:
@@ -194,8 +205,8 @@ def compile_all(
             finished(request.symbol, compile_kernel(request, target, cache))
     else:
         folder = None if cache is None else cache.directory
-        for symbol, data, flops in compile_in_processes(
+        for symbol, data, flops, seconds in compile_in_processes(
             [(r.symbol, r.text, r.trace) for r in left], target, folder
         ):
-            finished(symbol, CompiledKernel(data, flops))
+            finished(symbol, CompiledKernel(data, flops, seconds))
     return done

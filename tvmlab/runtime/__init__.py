@@ -6,6 +6,7 @@ Knows nothing of the compiler: a saved module runs with this package alone.
 from .array import empty, gathered
 from .cache import ObjectCache, default_cache_dir
 from .engine import LoadedCode, load_ir, load_object
+from .footprint import peak_process_bytes
 from .foreign import ForeignKernel
 from .functions import find_function, packed_function, register_function
 from .graph_module import GraphModule, StepTime, create
@@ -56,6 +57,7 @@ __all__ = [
     "measure_loop",
     "num_threads",
     "packed_function",
+    "peak_process_bytes",
     "pin_threads",
     "register_function",
     "set_num_threads",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any, Literal, cast
@@ -53,6 +54,29 @@ def compiled_torch(function: Callable[[Any, Row], Callable[..., Any]]) -> Peer:
     return Peer("torch.compile", contenders)
 
 
+def compiled_module(module: Callable[[Row], Any]) -> Peer:
+    """PyTorch's compiler as a peer on a whole module, whose weights are frozen into the code.
+
+    The module is written out as a list of calls first: of the Python that describes a network the
+    compiler would ask again at each run whether it is still the same.
+    """
+
+    def contenders(row: Row, inputs: Inputs, threads: int) -> Sequence[Contender]:
+        torch: Any = import_module("torch")
+        torch.set_num_threads(threads)
+        tensors = [torch.from_numpy(_plain(array)) for array in inputs]
+        calls = import_module("torch.fx").symbolic_trace(module(row))
+        compiled = torch.compile(calls, dynamic=False, options={"freezing": True})
+        start = time.perf_counter()
+        with torch.inference_mode():
+            compiled(*tensors)
+        facts = {"compiled in": f"{time.perf_counter() - start:.1f} s"}
+        prepared = "compiled, with the weights as constants"
+        return [_runner(torch, compiled, tensors, "torch.compile", prepared, facts)]
+
+    return Peer("torch.compile", contenders, "it compiles for minutes")
+
+
 def _plain(array: Array) -> Array:
     """Without extension types, which torch does not know."""
     return array if array.dtype.kind != "V" else array.astype(np.float32)
@@ -71,8 +95,9 @@ def _contender(
 
 
 def _runner(
-    torch: Any, compute: Callable[..., Any], tensors: list[Any], name: str, prepared: str
-) -> Contender:
+    torch: Any, compute: Callable[..., Any], tensors: list[Any], name: str, prepared: str,
+    facts: dict[str, str] | None = None,
+) -> Contender:  # fmt: skip
     latest: list[Any] = [None]
 
     def run() -> None:
@@ -84,4 +109,4 @@ def _runner(
         value = value.float() if value.dtype == torch.bfloat16 else value
         return value.contiguous().numpy()
 
-    return Contender(name, run, result, prepared=prepared)
+    return Contender(name, run, result, prepared=prepared, facts=facts or {})
