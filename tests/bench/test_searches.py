@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from concurrent.futures import Future
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from helpers.tune_programs import matmul
@@ -11,6 +14,7 @@ from helpers.tune_templates import Oracle, blocked_space
 import tvmlab.bench.searches as module
 from tvmlab.bench import (
     SearchRun,
+    cheap_first,
     contest_rows,
     contests,
     curves_html,
@@ -22,7 +26,8 @@ from tvmlab.bench import (
     stages_of,
     summary_rows,
 )
-from tvmlab.tune import TuningLog, generic_space
+from tvmlab.bench.answers import Answers
+from tvmlab.tune import MeasureRequest, MeasureResult, Trial, TuningLog, generic_space
 
 
 class OracleMeasurer(Oracle):
@@ -68,7 +73,7 @@ def test_all_get_few_trials_before_any_gets_more(
     )  # fmt: skip
     assert stages_of(8) == (2, 4, 8)
     assert [(r.workload, r.seed, len(r.curve)) for r in runs[:5]] == [
-        ("a", 0, 2), ("b", 0, 2), ("a", 1, 2), ("b", 1, 2), ("a", 0, 4),
+        ("a", 0, 2), ("a", 1, 2), ("b", 0, 2), ("b", 1, 2), ("a", 0, 4),
     ]  # fmt: skip
     assert len(runs) == 12
     assert [len(run.curve) for run in read_runs(tmp_path / "log")] == [8] * 4
@@ -95,6 +100,83 @@ def test_the_best_are_measured_again_beside_the_default(
     rows = summary_rows(runs, (2, 4))
     assert rows[1][:3] == ("matmul-32", "default", "1")
     assert rows[1][3] == rows[1][4] != "-"
+
+
+def test_cheap_workloads_come_first(tmp_path: Path) -> None:
+    with TuningLog(tmp_path / "log") as log:
+        for name, seconds in (("a", 0.5), ("b", 0.1)):
+            result = {"stage_seconds": {"build": seconds, "run": 0.1}}
+            log.add(Trial("w", "t", tuner=f"{name}/default/0/alone", result=result))
+    assert cheap_first(["a", "b", "new"], tmp_path / "log") == ["new", "b", "a"]
+
+
+def test_no_program_is_measured_twice_in_a_sitting(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[OracleMeasurer] = []
+
+    class Careful(OracleMeasurer):
+        """One that takes as many repeats as are asked for."""
+
+        def __init__(self, workers: int) -> None:
+            super().__init__(workers)
+            made.append(self)
+
+        def submit(self, request: MeasureRequest) -> Future[MeasureResult]:
+            result = super().submit(request).result()
+            future: Future[MeasureResult] = Future()
+            future.set_result(replace(result, seconds=result.seconds * 5))
+            return future
+
+    monkeypatch.setattr(module, "Measurer", Careful)
+    spaces, log = {"mm": blocked_space(16)}, tmp_path / "log"
+    runs = list(run_searches(spaces, ("random", "genetic"), seeds=(0,), trials=8, log=log))
+    assert [len(run.curve) for run in runs] == [8, 8]
+    assert runs[0].curve == runs[1].curve  # both begin with the same points
+    assert len(made[0].requests) == 8
+    with TuningLog(log) as opened:
+        taken = [t.measurement().taken_from for t in opened.trials(tuner="mm/genetic/0/alone")]
+    assert taken == ["mm/random/0/alone"] * 8
+
+
+def trial_of(seconds: tuple[float, ...], **named: Any) -> Trial:
+    result = MeasureResult(named.pop("status", "ok"), seconds=seconds, **named)
+    return Trial("w", "t", program_hash="p", status=result.status, result=result.to_json(),
+                 tuner="one")  # fmt: skip
+
+
+def test_an_answer_is_as_good_as_a_measurement() -> None:
+    answers = Answers()
+    assert answers.find("p", 0.0) is None
+    answers.note(trial_of((1.0, 1.0, 1.0)))
+    found = answers.find("p", 0.0)
+    assert found is not None
+    assert (found.taken_from, found.median, answers.given) == ("one", 1.0, 1)
+    answers.note(trial_of((1.0, 1.0, 1.0), disturbed=("a neighbor",)))
+    assert answers.find("p", 0.0) is None
+    answers.note(trial_of((1.0,)))  # a glance says enough only of the hopeless
+    assert answers.find("p", 0.0) is None
+    assert answers.find("p", 0.9) is None
+    assert answers.find("p", 0.1) is not None
+    answers.note(trial_of((), status="wrong_result", error="wrong"))
+    assert answers.find("p", 0.0) is not None
+    answers.note(trial_of((), status="memory", error="the machine may have been full"))
+    assert answers.find("p", 0.0) is None
+    answers.note(trial_of((2.0, 2.0, 2.0), taken_from="two"))  # not a measurement
+    assert answers.find("p", 0.0) is None
+
+
+def test_an_answer_is_no_longer_good_when_the_machine_has_changed() -> None:
+    answers = Answers()
+    answers.read(1.0)
+    answers.note(trial_of((1.0, 1.0, 1.0)))
+    answers.read(1.01)
+    assert answers.find("p", 0.0) is not None
+    answers.read(1.2)
+    assert answers.find("p", 0.0) is None
+    assert answers.drift == pytest.approx(0.2)
+    answers.note(trial_of((1.2, 1.2, 1.2)))
+    assert answers.find("p", 0.0) is not None
 
 
 def test_who_wins_at_equal_trials() -> None:

@@ -13,14 +13,8 @@ from .results import TURNS, BenchResult, Score, run_benchmarks
 from .row import Row
 from .search_curves import curves_html
 from .search_report import Contest, contest_rows, contests, near_rows, summary_rows
-from .searches import (
-    SearchRun,
-    measure_again,
-    measure_defaults,
-    read_runs,
-    run_searches,
-    stages_of,
-)
+from .search_run import SearchRun, read_runs
+from .searches import cheap_first, measure_again, measure_defaults, run_searches, stages_of
 from .tables import result_tables
 
 __all__ = [
@@ -34,6 +28,7 @@ __all__ = [
     "Score",
     "SearchRun",
     "Watch",
+    "cheap_first",
     "contest_rows",
     "contests",
     "curves_html",

@@ -7,7 +7,7 @@ from typing import Any
 
 from .plot import page_of, plotly_objects
 from .search_report import best_known, grouped, median_at
-from .searches import DEFAULT, SearchRun
+from .search_run import DEFAULT, SearchRun
 
 _LINES = ("solid", "dash", "dot", "dashdot", "longdash")
 _COLORS = ("#2b7bd9", "#d9662b", "#2f9e61", "#a05bd0", "#b5892c")

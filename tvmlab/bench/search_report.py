@@ -8,7 +8,7 @@ from importlib import import_module
 from math import exp, log
 from statistics import fmean, median
 
-from .searches import DEFAULT, SearchRun
+from .search_run import DEFAULT, SearchRun
 
 _NEAR = 0.05
 """How far below the best known schedule a search may end to count as near it."""

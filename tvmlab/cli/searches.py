@@ -5,12 +5,14 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import timedelta
 from pathlib import Path
 
 from tvmlab.bench import (
     SearchRun,
+    cheap_first,
     contest_rows,
     contests,
     curves_html,
@@ -34,8 +36,9 @@ from .workloads import named_workload, workload_names
 SUMMARY = "compare the tuner's searches"
 DESCRIPTION = """\
 Run searches for a fast schedule beside each other: each from several seeds and with as many trials,
-none of them reading what another found. All of them get few trials first, then more, so that a
-comparison that is cut short still covers all workloads; started again, it goes on from its log. In
+none of them reading what another found. All of them get few trials first, then more, workload by
+workload with the cheapest first, so that a comparison that is cut short says something of whole
+workloads; started again, it goes on from its log. No program is measured twice in one sitting. In
 the end the best schedules are measured again, beside the default one."""
 _MARKS = (10, 25, 50, 100, 150, 200)
 _DEFAULT = ("annealing", "genetic", "random")
@@ -72,13 +75,20 @@ def run(arguments: argparse.Namespace) -> int:
     searches: tuple[str, ...] = tuple(dict.fromkeys(arguments.search or _DEFAULT))
     spaces = {name: generic_space(named_workload(name, target)[0], target) for name in names}
     measure_defaults(spaces, arguments.log, starts=arguments.starts)
-    progress = _Progress(len(spaces) * len(searches) * arguments.seeds, arguments.trials)
+    spaces = {name: spaces[name] for name in cheap_first(names, arguments.log)}
+    found = [
+        run
+        for run in read_runs(arguments.log, starts=arguments.starts)
+        if run.workload in names and run.search in searches and run.seed < arguments.seeds
+    ]
+    progress = _Progress(len(names) * len(searches) * arguments.seeds, arguments.trials, found)
     for done in run_searches(
         spaces, searches, seeds=range(arguments.seeds), trials=arguments.trials,
         log=arguments.log, seconds=arguments.seconds, starts=arguments.starts,
         stages=stages_of(arguments.trials),
     ):  # fmt: skip
         progress.tell(done)
+    print(progress.state(), file=sys.stderr, flush=True)
     measure_again(spaces, arguments.log, starts=arguments.starts)
     runs = [r for r in read_runs(arguments.log, starts=arguments.starts) if r.workload in names]
     if arguments.plot:
@@ -90,26 +100,30 @@ def run(arguments: argparse.Namespace) -> int:
 class _Progress:
     """A line for each run that has come to the end of a stage, on the error stream."""
 
-    def __init__(self, runs: int, trials: int) -> None:
+    def __init__(self, runs: int, trials: int, found: Sequence[SearchRun]) -> None:
         self._all = runs * trials
-        self._done: dict[tuple[str, str, int], int] = {}
+        self._done = {(r.workload, r.search, r.seed): min(len(r.curve), trials) for r in found}
         self._start = time.monotonic()
-        self._before: int | None = None
+        self._new = 0
 
     def tell(self, run: SearchRun) -> None:
-        self._done[run.workload, run.search, run.seed] = len(run.curve)
-        done = sum(self._done.values())
-        passed = time.monotonic() - self._start
-        # What a log had already took no time.
-        if self._before is None or passed < 1:
-            self._before = done
-        pace = (done - self._before) / passed if done > self._before else 0.0
-        left = timedelta(seconds=round((self._all - done) / pace)) if pace else "?"
+        """A run has come to the end of a stage."""
+        key = (run.workload, run.search, run.seed)
+        more = len(run.curve) - self._done.get(key, 0)
+        self._done[key] = max(len(run.curve), self._done.get(key, 0))
+        self._new += max(more, 0)
         print(
             f"{run.workload} {run.search} seed {run.seed}: {len(run.curve)} trials, "
-            f"{run.best:.1f} GFLOP/s; {done} of {self._all} in all, about {left} left",
+            f"{run.best:.1f} GFLOP/s; {self.state()}",
             file=sys.stderr, flush=True,
         )  # fmt: skip
+
+    def state(self) -> str:
+        """How much is done, how fast, and how long the rest takes."""
+        done = sum(self._done.values())
+        pace = self._new / (time.monotonic() - self._start)
+        left = timedelta(seconds=round((self._all - done) / pace)) if self._new else "?"
+        return f"{done} of {self._all} trials, {pace:.1f} a second, about {left} left"
 
 
 def _show(runs: list[SearchRun], first: str, trials: int, *, as_json: bool) -> None:

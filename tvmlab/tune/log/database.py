@@ -143,9 +143,10 @@ class TuningLog:
         target: str | None = None,
         machine: str | None = None,
         kind: str | None = "trial",
+        tuner: str | None = None,
     ) -> list[Trial]:
         """The trials that fit, in the order in which they were added."""
-        rows = self._select(_NAMED, workload, target, machine, kind)
+        rows = self._select(_NAMED, workload, target, machine, kind, tuner)
         return [_trial(row) for row in rows]
 
     def rows(
@@ -245,8 +246,12 @@ class TuningLog:
         target: str | None,
         machine: str | None,
         kind: str | None,
+        tuner: str | None = None,
     ) -> Iterator[tuple[Any, ...]]:
-        given = {"workload": workload, "target": target, "machine": machine, "kind": kind}
+        given = {
+            "workload": workload, "target": target, "machine": machine, "kind": kind,
+            "tuner": tuner,
+        }  # fmt: skip
         wanted = {name: value for name, value in given.items() if value is not None}
         where = " AND ".join(f"{name} = ?" for name in wanted) or "1"
         with self._told("read"), self._guard:

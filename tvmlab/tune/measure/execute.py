@@ -30,7 +30,9 @@ from .result import MeasureResult, MeasureStatus, Stage
 
 _SPREAD_LIMIT = 0.1
 _FAR_BEHIND = 2.0
-_FEW = 2
+_HOPELESS = 5.0
+_COLD_SECONDS = 2e-3
+"""What a first call may lose to cold caches and new pages, before it says anything."""
 
 
 class _FailedError(Exception):
@@ -263,15 +265,15 @@ def _sample(
 ) -> tuple[tuple[float, ...], int]:
     """Times of the repeats and calls in each.
 
-    A program slower than the budget is timed once, one that is far behind its rival a few times:
-    that is enough to know its rank.
+    A program slower than the budget, or far behind its rival, is timed once: that is enough to know
+    its rank. The first call counts only if it is slower by more than cold caches explain.
     """
-    if first > settings.budget_seconds:
+    rival = settings.rival_seconds
+    if first > settings.budget_seconds or (rival and first > _HOPELESS * rival + _COLD_SECONDS):
         return (first,), 1
     second = _timed_call(executable, arrays)
-    if settings.rival_seconds and second > _FAR_BEHIND * settings.rival_seconds:
-        rest = [_timed_call(executable, arrays) for _ in range(_FEW)]
-        return (second, *rest), 1
+    if rival and second > _FAR_BEHIND * rival:
+        return (second,), 1
     each = max(second, settings.repeat_seconds)
     repeats = max(3, min(settings.repeats, int(settings.budget_seconds / each)))
     repeats = min(repeats, settings.repeats)
@@ -289,7 +291,7 @@ def _timed_call(executable: Executable, arrays: list[Array]) -> float:
 
 def _note_spread(result: MeasureResult) -> MeasureResult:
     if len(result.seconds) == 1:
-        note = "one call only, with cold caches: it is slower than the time budget"
+        note = "one call only: it is slower than the time budget, or far slower than the best"
     elif result.spread is not None and result.spread > _SPREAD_LIMIT:
         note = f"the middle half of the repeats spreads by {result.spread:.0%}"
     else:

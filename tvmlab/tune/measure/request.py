@@ -28,8 +28,7 @@ class MeasureSettings:
     budget_seconds
         Stop taking repeats after so long, but never before the third.
     rival_seconds
-        The best time that is known; of a program that is far slower fewer repeats are taken. 0 if
-        none is known.
+        The best time that is known; a program that is far slower is timed once. 0 if none is known.
     seed
         Of the random inputs.
     tolerance

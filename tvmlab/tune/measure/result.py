@@ -55,6 +55,8 @@ class MeasureResult:
         Time of each stage of the work: parse, build, check, run ...
     disturbed
         Sentences on what may have spoilt the times, such as other processes that took the CPU.
+    taken_from
+        The tuner that measured it, if it is the answer to another that asked for the same program.
     """
 
     status: MeasureStatus
@@ -67,6 +69,7 @@ class MeasureResult:
     machine: str = ""
     stage_seconds: Mapping[str, float] = field(default_factory=dict[str, float])
     disturbed: tuple[str, ...] = ()
+    taken_from: str = ""
 
     @property
     def ok(self) -> bool:
@@ -141,6 +144,7 @@ class MeasureResult:
                 machine=str(fields.get("machine", "")),
                 stage_seconds={k: float(v) for k, v in fields.get("stage_seconds", {}).items()},
                 disturbed=tuple(str(x) for x in fields.get("disturbed", ())),
+                taken_from=str(fields.get("taken_from", "")),
             )
         except (TypeError, ValueError, AttributeError) as error:
             raise ParseError(f"a measurement has a field of the wrong type: {error}") from error
