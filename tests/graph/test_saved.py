@@ -121,6 +121,15 @@ def test_a_program_in_c_runs_the_model(folder: Path, tmp_path: Path) -> None:
         np.testing.assert_allclose(made, np.maximum(X @ W, 0), rtol=1e-5, atol=1e-6)
 
 
+def test_a_module_needs_no_llvm(folder: Path) -> None:
+    script = (
+        "import sys, numpy as np; from tvmlab.runtime import load\n"
+        "m = load(sys.argv[1]); m.run(x=np.ones((4, 8), 'f4')); print(m.get_output(0).shape)\n"
+        "sys.exit('llvmlite' in sys.modules)\n"
+    )
+    subprocess.run([sys.executable, "-c", script, str(folder)], check=True)
+
+
 def test_runs_where_llvm_is_not_installed(folder: Path) -> None:
     script = (
         "import sys\n"
@@ -201,6 +210,34 @@ def test_values_outside_the_workspace(folder: Path) -> None:
     value = {"name": "v", "dtype": "float32", "shape": [1000], "offset": 64}
     _rewritten(folder, values=[value])
     with pytest.raises(ParseError, match="the value v lies outside the workspace"):
+        load(folder)
+
+
+@pytest.mark.parametrize(
+    ("entry", "message"),
+    [
+        ({}, "does not hold the parameter|is damaged"),
+        ({"p0": {"data_offsets": [0, 4]}}, "does not hold the parameter"),
+        ({"p0": {"data_offsets": [-96, 0]}}, "does not hold the parameter"),
+        ({"p0": {"data_offsets": [1 << 40, (1 << 40) + 96]}}, "does not hold the parameter"),
+        ({"p0": {"data_offsets": "ab"}}, "is damaged"),
+        ({"p0": 3}, "is damaged"),
+        ([], "is damaged"),
+    ],
+)
+def test_parameters_outside_their_file(folder: Path, entry: object, message: str) -> None:
+    header = json.dumps(entry).encode()
+    data = len(header).to_bytes(8, "little") + header + bytes(96)
+    (folder / "params.safetensors").write_bytes(data)
+    _rewritten(folder)
+    with pytest.raises(ParseError, match=message):
+        load(folder)
+
+
+def test_a_header_longer_than_the_file_of_parameters(folder: Path) -> None:
+    (folder / "params.safetensors").write_bytes((1 << 60).to_bytes(8, "little") + b"{}")
+    _rewritten(folder)
+    with pytest.raises(ParseError, match=r"params\.safetensors is damaged"):
         load(folder)
 
 

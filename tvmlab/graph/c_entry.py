@@ -6,9 +6,7 @@ lies beside it, so that neither a program in C nor a Python without LLVM needs a
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from pathlib import Path
 
 import tvmlab.codegen as codegen
 from tvmlab.runtime import Plan
@@ -22,24 +20,13 @@ def entry_symbol(plan: Plan) -> str:
     return f"{identifier(plan.name)}_run"
 
 
-def param_offsets(plan: Plan, path: Path) -> dict[str, int]:
-    """Where each parameter lies in the file of parameters, in bytes from its start."""
-    with path.open("rb") as file:
-        length = int.from_bytes(file.read(8), "little")
-        entries = json.loads(file.read(length))
-    return {
-        spec.name: 8 + length + int(entries[f"p{number}"]["data_offsets"][0])
-        for number, spec in enumerate(plan.params)
-    }
-
-
 def entry_object(plan: Plan, params: Mapping[str, int]) -> bytes:
     """The function, and the pool of threads, as a relocatable object.
 
     Parameters
     ----------
     params
-        What `param_offsets` found.
+        Where each parameter lies in their file, in bytes from its start.
     """
     target = _target(plan)
     text = _text(plan, params) + "\n" + pool_code(target.arch)

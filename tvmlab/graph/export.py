@@ -17,10 +17,19 @@ from typing import Any, cast
 import numpy as np
 
 from tvmlab.codegen.llvm import link_shared
-from tvmlab.runtime.saved import FILES, GRAPH, HEADER, KERNELS, MANIFEST, PARAMS, write_manifest
+from tvmlab.runtime.saved import (
+    FILES,
+    GRAPH,
+    HEADER,
+    KERNELS,
+    MANIFEST,
+    PARAMS,
+    param_places,
+    write_manifest,
+)
 from tvmlab.support import OptionError, version
 
-from .c_entry import entry_object, param_offsets
+from .c_entry import entry_object
 from .compiler import Built
 from .header import c_header
 
@@ -62,7 +71,7 @@ def _write(built: Built, folder: Path) -> None:
     arrays = {f"p{number}": _storable(np.ascontiguousarray(built.params[spec.name]))
               for number, spec in enumerate(plan.params)}  # fmt: skip
     cast("Any", files).save_file(arrays, folder / PARAMS)
-    entry = entry_object(plan, param_offsets(plan, folder / PARAMS))
+    entry = entry_object(plan, param_places(folder / PARAMS, plan))
     link_shared(folder / KERNELS, [*built.lib.objects.values(), entry], {})
     write_manifest(folder, plan, version())
 

@@ -35,17 +35,23 @@ def gathered(arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
     Weights that are read once in each run come from memory sooner if few pages hold all of them:
     processors read ahead within a page.
     """
-    places: dict[str, int] = {}
-    end = 0
+    made = side_by_side({name: (array.shape, array.dtype) for name, array in arrays.items()})
     for name, array in arrays.items():
-        places[name] = end
-        end += -(-array.nbytes // ALIGNMENT) * ALIGNMENT
-    memory = _memory(end)
-    made: dict[str, NDArray[Any]] = {}
-    for name, array in arrays.items():
-        part = memory[places[name] : places[name] + array.nbytes]
-        made[name] = part.view(array.dtype).reshape(array.shape)
         made[name][...] = array
+    return made
+
+
+def side_by_side(
+    wanted: Mapping[str, tuple[tuple[int, ...], np.dtype[Any]]],
+) -> dict[str, NDArray[Any]]:
+    """Uninitialised arrays of shapes and types in one piece of memory, each at a cache line."""
+    sizes = {name: math.prod(shape) * dtype.itemsize for name, (shape, dtype) in wanted.items()}
+    memory = _memory(sum(-(-size // ALIGNMENT) * ALIGNMENT for size in sizes.values()))
+    made: dict[str, NDArray[Any]] = {}
+    place = 0
+    for name, (shape, dtype) in wanted.items():
+        made[name] = memory[place : place + sizes[name]].view(dtype).reshape(shape)
+        place += -(-sizes[name] // ALIGNMENT) * ALIGNMENT
     return made
 
 

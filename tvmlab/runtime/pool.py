@@ -49,12 +49,18 @@ class Pool:
 
 
 _Find: TypeAlias = Callable[[str], "int | None"]
-_offered: list[_Find] = []
+_offered: list[tuple[_Find, bool]] = []
 
 
-def offer_pool(find: _Find) -> None:
-    """Tell of a library that carries the pool's functions, for machines without LLVM."""
-    _offered.append(find)
+def offer_pool(find: _Find, *, own: bool = False) -> None:
+    """Tell of a library that carries the pool's functions, for machines without LLVM.
+
+    Parameters
+    ----------
+    own
+        Whether this version of tvmlab wrote it: then it spares loading LLVM where that is there.
+    """
+    _offered.append((find, own))
 
 
 def pool_code(arch: str) -> str:
@@ -63,16 +69,31 @@ def pool_code(arch: str) -> str:
 
 
 def _loaded(text: str, symbols: Sequence[str]) -> Mapping[str, int]:
-    """The addresses of the pool's functions: compiled now, or found in a library."""
+    """The addresses of the pool's functions: compiled now, or found in a library.
+
+    LLVM takes 90 MB and a tenth of a second to load, which a saved module does not need.
+    """
+    if "llvmlite" not in sys.modules:
+        found = _found([find for find, own in _offered if own], symbols)
+        if found:
+            return found
     try:
         return keep_for_ever(load_ir(text, symbols)).addresses
     except ModuleNotFoundError:
-        for find in _offered:
-            found = {symbol: find(symbol) for symbol in symbols}
-            known = {symbol: address for symbol, address in found.items() if address is not None}
-            if len(known) == len(symbols):
-                return known
-        raise
+        found = _found([find for find, _ in _offered], symbols)
+        if not found:
+            raise
+        return found
+
+
+def _found(libraries: Sequence[_Find], symbols: Sequence[str]) -> dict[str, int]:
+    """The addresses of symbols in the first library that has all of them."""
+    for find in libraries:
+        found = {symbol: find(symbol) for symbol in symbols}
+        known = {symbol: address for symbol, address in found.items() if address is not None}
+        if len(known) == len(symbols):
+            return known
+    return {}
 
 
 @lru_cache(maxsize=1)

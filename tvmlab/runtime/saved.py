@@ -20,14 +20,14 @@ import weakref
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tvmlab.support import ParseError, RuntimeFailure, fields_of
+from tvmlab.support import ParseError, RuntimeFailure, fields_of, version
 
-from .array import gathered
+from .array import side_by_side
 from .graph_module import GraphModule, create
 from .library import SharedLibrary
 from .plan import Plan
@@ -109,9 +109,9 @@ def _load_folder(folder: Path) -> GraphModule:
     _require_machine(plan.target)
     params = _params(folder / PARAMS, plan)
     library = SharedLibrary(folder / KERNELS)
-    offer_pool(library.find)
+    offer_pool(library.find, own=manifest.get("tvmlab") == version())
     module = create(plan, library)
-    module.bind_params(gathered(params))
+    module.bind_params(params)
     return module
 
 
@@ -189,32 +189,40 @@ def _cpu_flags() -> set[str] | None:
     return set(line.partition(":")[2].split()) or None
 
 
-def read_params(path: Path) -> dict[str, NDArray[Any]]:
-    """The arrays of a file of parameters.
+def param_places(path: Path, plan: Plan) -> dict[str, int]:
+    """Where each parameter lies in the file of parameters, in bytes from its start.
 
     Raises
     ------
     ParseError
-        If it is damaged.
+        If the file is damaged.
     """
-    # Here, because the package is needed for saved modules alone.
-    import safetensors
-    from safetensors import numpy as files
-
+    size = path.stat().st_size
+    with path.open("rb") as file:
+        length = int.from_bytes(file.read(8), "little")
+        text = file.read(length) if 8 + length <= min(size, _LARGEST_TEXT) else b""
+    places: dict[str, int] = {}
     try:
-        return dict(cast("Any", files).load_file(path))
-    except (safetensors.SafetensorError, ValueError, OSError) as error:
-        raise ParseError(f"{path.name} is damaged: {error}") from None
+        entries = json.loads(text)
+        for number, spec in enumerate(plan.params):
+            begin, end = (
+                8 + length + int(place) for place in entries[f"p{number}"]["data_offsets"]
+            )
+            if not 8 + length <= begin <= end <= size or end - begin != spec.nbytes:
+                raise ParseError(f"{path.name} does not hold the parameter {spec}")
+            places[spec.name] = begin
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise ParseError(f"{path.name} is damaged: {error!r}") from None
+    return places
 
 
 def _params(path: Path, plan: Plan) -> dict[str, NDArray[Any]]:
-    found = read_params(path)
-    made: dict[str, NDArray[Any]] = {}
-    for number, spec in enumerate(plan.params):
-        array = found.get(f"p{number}")
-        if array is None or array.nbytes != spec.nbytes:
-            raise ParseError(f"{path.name} does not hold the parameter {spec}")
-        # Types that the file format lacks are stored as bytes.
-        plain = array.reshape(-1).view(np.uint8).view(spec.dtype.numpy).reshape(spec.shape)
-        made[spec.name] = plain if array.dtype != spec.dtype.numpy else array.reshape(spec.shape)
+    """The parameters, read to where they stay: their file is never in memory as a whole."""
+    places = param_places(path, plan)
+    made = side_by_side({s.name: (s.shape, s.dtype.numpy) for s in plan.params})
+    with path.open("rb") as file:
+        for name, array in made.items():
+            file.seek(places[name])
+            if file.readinto(memoryview(array.reshape(-1).view(np.uint8))) != array.nbytes:
+                raise ParseError(f"{path.name} ends within the parameter {name}")
     return made
