@@ -151,7 +151,7 @@ def test_a_worker_that_cannot_start(measurer: Measurer, monkeypatch: pytest.Monk
 def test_slow_programs_are_timed_once(measurer: Measurer) -> None:
     result = ask(measurer, COPY, settings=MeasureSettings(budget_seconds=0.0))
     assert len(result.seconds) == 1
-    assert any("one call only" in note for note in result.disturbed)
+    assert any("one repeat only" in note for note in result.disturbed)
 
 
 def test_cancel_ends_what_runs_and_what_waits(measurer: Measurer) -> None:

@@ -107,15 +107,15 @@ def test_spoilt_inputs_do_not_blame_the_next_program(tmp_path: Path) -> None:
     assert (result.status, result.error) == ("ok", "")
 
 
-def test_far_behind_a_rival_one_call_is_enough() -> None:
+def test_far_behind_a_rival_one_repeat_is_enough() -> None:
     schedule = tiled_matmul(64)
     executable = build(schedule.program, cache=False)
     arrays = make_arrays(schedule.program, 0)
     sample = execute._sample  # pyright: ignore[reportPrivateUsage]
     cold, _ = sample(executable, arrays, 0.25, MeasureSettings(rival_seconds=1e-3))
     assert cold == (0.25,)
-    few, _ = sample(executable, arrays, 1e-5, MeasureSettings(rival_seconds=1e-9))
+    few, calls = sample(executable, arrays, 1e-5, MeasureSettings(rival_seconds=1e-9))
     assert len(few) == 1
-    assert few != (1e-5,)
+    assert calls > 1  # a single call of a short program would say little
     many, _ = sample(executable, arrays, 1e-5, MeasureSettings(rival_seconds=1.0))
     assert len(many) == 10

@@ -71,11 +71,16 @@ def read_runs(log: str | os.PathLike[str], *, starts: bool = False) -> list[Sear
             repeats = [
                 throughput_of(t)
                 for t in again
-                if t.tuner == own and t.program_hash == fastest.program_hash
+                if t.tuner == own and t.program_hash == fastest.program_hash and undisturbed(t)
             ]
             known = median(repeats) if repeats else 0.0
             runs.append(SearchRun(words[0], words[1], int(words[2]), curve_of(found), known))
     return runs
+
+
+def undisturbed(trial: Trial) -> bool:
+    """Whether nothing is known to have spoilt its times."""
+    return not trial.result.get("disturbed")
 
 
 def parts_of(own: str, starts: bool) -> list[str]:

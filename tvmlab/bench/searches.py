@@ -35,7 +35,7 @@ from tvmlab.tune import (
 )
 
 from .answers import Answers
-from .search_run import AGAIN, DEFAULT, SearchRun, curve_of, own_name, parts_of
+from .search_run import AGAIN, DEFAULT, SearchRun, curve_of, own_name, parts_of, undisturbed
 
 _CAREFUL = MeasureSettings(repeats=10, repeat_seconds=0.01, budget_seconds=0.3)
 _ROUNDS = 2
@@ -199,7 +199,7 @@ def measure_again(
 ) -> None:
     """Measure the best schedule of each run with care, those of one workload beside each other.
 
-    Runs that ended with the same program share a measurement.
+    Runs that ended with the same program share a measurement. What was disturbed does not count.
     """
     best = _best_trials(log, starts)
     with Measurer(busy_workers()) as runner, TuningLog(log) as opened:
@@ -233,7 +233,8 @@ def _repeated(trials: Iterable[Trial], space: Space, runner: Measurer) -> Iterat
 def _best_trials(log: str | os.PathLike[str], starts: bool) -> dict[str, Trial]:
     """The fastest trial of each run whose best one was not measured again yet."""
     with TuningLog(log) as opened:
-        again = {(t.tuner, t.program_hash) for t in opened.trials(kind=AGAIN)}
+        repeats = [t for t in opened.trials(kind=AGAIN) if undisturbed(t)]
+        again = {(t.tuner, t.program_hash) for t in repeats}
         fastest: dict[str, Trial] = {}
         for trial in opened.trials():
             if parts_of(trial.tuner, starts) and trial.trace and trial.ok and trial.seconds:

@@ -10,15 +10,17 @@ from numpy.typing import NDArray
 
 from tvmlab.ir import structural_hash
 from tvmlab.schedule import Schedule
-from tvmlab.support import ScheduleError
+from tvmlab.support import ScheduleError, without_collections
 
 from .candidate import Candidate, throughput_of
-from .features import extract_features
+from .features import Features, extract_features
 from .log import Trial
 from .measure import Runner, while_nobody_times
 from .models import AnalyticModel, Learner
 from .search import Search
 from .spaces import Points, Space
+
+_MOST_ROWS = 1 << 13
 
 
 class Chooser:
@@ -43,6 +45,7 @@ class Chooser:
         self._queue: deque[Candidate] = deque()
         self._results: dict[str, Trial] = {}
         self._prior = AnalyticModel(space.target)
+        self._rows: dict[bytes, Features] = {}
 
     @property
     def waiting(self) -> int:
@@ -82,7 +85,7 @@ class Chooser:
             candidate = self._queue.popleft()
             try:
                 if candidate.point is not None:
-                    with while_nobody_times(runner):
+                    with while_nobody_times(runner), without_collections():
                         candidate.schedule = self.space.schedule(candidate.point)
             except ScheduleError as error:
                 candidate.error = str(error.args[0] if error.args else error)
@@ -104,13 +107,13 @@ class Chooser:
 
         def score(points: Points) -> NDArray[np.float64]:
             # Not one long stretch: who has built something would wait for its end.
-            with while_nobody_times(runner):
+            with while_nobody_times(runner), without_collections():
                 return self._score(points)
 
         points = self.search.ask(self.batch, score if self.search.needs_model else None)
         if not len(points):
             return False
-        features = self.space.features(points)
+        features = self._features(points)
         predicted = model.predict_gflops(features, self.workload)
         for n, point in enumerate(points):
             guess = None if predicted is None else float(predicted[n])
@@ -119,6 +122,21 @@ class Chooser:
 
     def _score(self, points: Points) -> NDArray[np.float64]:
         """What the model thinks of points; before it has learned, what the analytic one does."""
-        features = self.space.features(points)
+        features = self._features(points)
         scores = self.learner.model.predict(features)
         return self._prior.predict(features) if scores is None else scores
+
+    def _features(self, points: Points) -> Features:
+        """Rows of features, of which those of the last points are remembered."""
+        keys = [row.tobytes() for row in np.ascontiguousarray(points, np.int32)]
+        missing = [n for n, key in enumerate(keys) if key not in self._rows]
+        if len(missing) > _MOST_ROWS // 2:
+            return self.space.features(points)
+        if len(self._rows) + len(missing) > _MOST_ROWS:
+            for key in list(self._rows)[: _MOST_ROWS // 2]:
+                if key not in keys:
+                    del self._rows[key]
+        if missing:
+            rows = self.space.features(points[missing])
+            self._rows.update(zip((keys[n] for n in missing), rows, strict=True))
+        return np.stack([self._rows[key] for key in keys]) if keys else self.space.features(points)

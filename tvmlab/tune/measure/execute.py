@@ -265,22 +265,39 @@ def _sample(
 ) -> tuple[tuple[float, ...], int]:
     """Times of the repeats and calls in each.
 
-    A program slower than the budget, or far behind its rival, is timed once: that is enough to know
-    its rank. The first call counts only if it is slower by more than cold caches explain.
+    A program slower than the budget, or far behind its rival, is looked at once: that is enough to
+    know its rank. The first call counts only if it is slower by more than cold caches explain, and
+    a single call only if it is long: else threads that have to wake up decide.
     """
-    rival = settings.rival_seconds
+    rival, least = settings.rival_seconds, settings.repeat_seconds
     if first > settings.budget_seconds or (rival and first > _HOPELESS * rival + _COLD_SECONDS):
         return (first,), 1
-    second = _timed_call(executable, arrays)
-    if rival and second > _FAR_BEHIND * rival:
-        return (second,), 1
-    each = max(second, settings.repeat_seconds)
-    repeats = max(3, min(settings.repeats, int(settings.budget_seconds / each)))
+    short = first < least + _COLD_SECONDS
+    glance, calls = (
+        _timing(executable, arrays, 1, least) if short else _calls(executable, arrays, 1)
+    )
+    if rival and glance[0] > _FAR_BEHIND * rival:
+        return glance, calls
+    repeats = max(3, min(settings.repeats, int(settings.budget_seconds / max(glance[0], least))))
     repeats = min(repeats, settings.repeats)
-    if second >= settings.repeat_seconds:  # a call of Python's is nothing beside it
-        return tuple(_timed_call(executable, arrays) for _ in range(repeats)), 1
-    timing = executable.time(*arrays, repeats=repeats, min_repeat_ms=settings.repeat_seconds * 1e3)
+    if glance[0] >= least:  # a call of Python's is nothing beside it
+        return _calls(executable, arrays, repeats)
+    return _timing(executable, arrays, repeats, least)
+
+
+def _timing(
+    executable: Executable, arrays: list[Array], repeats: int, least: float
+) -> tuple[tuple[float, ...], int]:
+    """Repeats of so many calls in a row as last at least so long."""
+    timing = executable.time(*arrays, repeats=repeats, min_repeat_ms=least * 1e3)
     return timing.seconds, timing.inner
+
+
+def _calls(
+    executable: Executable, arrays: list[Array], repeats: int
+) -> tuple[tuple[float, ...], int]:
+    """Repeats of one call."""
+    return tuple(_timed_call(executable, arrays) for _ in range(repeats)), 1
 
 
 def _timed_call(executable: Executable, arrays: list[Array]) -> float:
@@ -291,7 +308,7 @@ def _timed_call(executable: Executable, arrays: list[Array]) -> float:
 
 def _note_spread(result: MeasureResult) -> MeasureResult:
     if len(result.seconds) == 1:
-        note = "one call only: it is slower than the time budget, or far slower than the best"
+        note = "one repeat only: it is slower than the time budget, or far slower than the best"
     elif result.spread is not None and result.spread > _SPREAD_LIMIT:
         note = f"the middle half of the repeats spreads by {result.spread:.0%}"
     else:

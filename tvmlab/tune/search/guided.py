@@ -76,14 +76,18 @@ class Annealing(GuidedSearch):
 
     For each batch the chains first look around among all knobs. Then they keep to the few
     structures that the model likes best, where many points are judged at once, and change numbers
-    only.
+    only: each chain looks at a few neighbors in a step, and moves to one of the better ones.
 
     Parameters
     ----------
-    chains, steps
-        So many chains take so many steps for each batch, from warm to cold.
+    chains, steps, neighbors
+        So many chains take so many steps for each batch, from warm to cold, and look at so many
+        neighbors in each.
     structures
         Settings of the structural knobs that are looked at for each batch.
+    scouts
+        So many points of other structures are tried out for each batch. The best ones are
+        remembered, for a later model may think more of them.
     """
 
     def __init__(
@@ -93,14 +97,19 @@ class Annealing(GuidedSearch):
         *,
         epsilon: float = 0.05,
         chains: int = 128,
-        steps: int = 12,
-        structures: int = 8,
+        steps: int = 5,
+        neighbors: int = 4,
+        structures: int = 6,
+        scouts: int = 24,
     ) -> None:
         super().__init__(space, seed, epsilon=epsilon)
         self.chains = chains
         self.steps = steps
+        self.neighbors = neighbors
         self.structures = structures
+        self.scouts = scouts
         self._at: Points | None = None
+        self._scouted = np.zeros((0, len(space.knobs)), np.int32)
 
     def _explore(self, count: int, score: Score) -> tuple[Points, Scores]:
         best = BestPoints(self, _POOL * count)
@@ -110,15 +119,26 @@ class Annealing(GuidedSearch):
         numbers = None if self.space.structural.all() else ~self.space.structural
         for step in range(self.steps):
             temperature = max(1e-3, 1.0 - (step + 1) / self.steps) * max(float(scores.std()), 1e-3)
-            moved = self.space.mutate(points, self.rng, numbers)
-            news = score(moved)
+            moved, news = self._proposed(points, numbers, temperature, score, best)
             chance = np.exp(np.minimum((news - scores) / temperature, 0.0))
             take = self.rng.random(len(points)) < chance
             points = np.where(take[:, None], moved, points)
             scores = np.where(take, news, scores)
-            best.add(moved, news)
         self._at = points
         return best.points, best.scores
+
+    def _proposed(
+        self, points: Points, numbers: NDArray[np.bool_] | None, temperature: float,
+        score: Score, best: BestPoints,
+    ) -> tuple[Points, Scores]:  # fmt: skip
+        """One of the neighbors of each point, the better the likelier."""
+        moved = self.space.mutate(np.repeat(points, self.neighbors, axis=0), self.rng, numbers)
+        news = score(moved)
+        best.add(moved, news)
+        noise = self.rng.gumbel(size=len(news)) * temperature
+        place = (news + noise).reshape(len(points), self.neighbors).argmax(axis=1)
+        place += np.arange(len(points)) * self.neighbors
+        return moved[place], news[place]
 
     def _gathered(self, score: Score, best: BestPoints) -> Points:
         """Where the chains start, gathered in the structures that look best."""
@@ -126,15 +146,16 @@ class Annealing(GuidedSearch):
         structural = self.space.structural
         if not structural.any():
             return starts
-        few = self.rng.choice(len(starts), min(64, len(starts)), replace=False)
-        looked = np.concatenate(
-            [self.space.mutate(starts[few], self.rng, structural), self._best(self.structures)]
+        few = self.rng.choice(len(starts), min(self.scouts, len(starts)), replace=False)
+        sent = self.space.mutate(starts[few], self.rng, structural)
+        looked = np.unique(
+            np.concatenate([self._scouted, sent, self._best(self.structures)]), axis=0
         )
         values = score(looked)
         best.add(looked, values)
-        kinds, first = np.unique(
-            looked[np.argsort(-values)][:, structural], axis=0, return_index=True
-        )
+        ranked = looked[np.argsort(-values, kind="stable")]
+        self._scouted = ranked[: 8 * self.scouts]
+        kinds, first = np.unique(ranked[:, structural], axis=0, return_index=True)
         kept = kinds[np.argsort(first)][: self.structures]
         foreign = ~(starts[:, None, structural] == kept[None]).all(axis=2).any(axis=1)
         chosen = self.rng.integers(0, len(kept), len(starts))
