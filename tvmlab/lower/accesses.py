@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, cast
 from weakref import WeakKeyDictionary
 
 from tvmlab.arith import Bounds, Interval, bound_of
@@ -26,9 +26,11 @@ from tvmlab.ir import (
     Invoke,
     Let,
     Load,
+    Logic,
     Node,
     Not,
     Operand,
+    Select,
     Seq,
     Stmt,
     Store,
@@ -119,17 +121,53 @@ def touched_buffers(node: Node) -> frozenset[Buffer]:
     if known is None:
         found = set()
         if isinstance(node, Store):
-            found.add(node.buffer)
-        for child in children(node):
-            if isinstance(child, Stmt):
-                found |= touched_buffers(child)
-            else:
-                _note(child, found)
+            reads = reads_of(node)
+            found.update((node.buffer, *(load.buffer for load in reads.loads), *reads.asked))
+        else:
+            for child in children(node):
+                if isinstance(child, Stmt):
+                    found |= touched_buffers(child)
+                else:
+                    _note(child, found)
         known = _TOUCHED[node] = frozenset(found)
     return known
 
 
 _TOUCHED: WeakKeyDictionary[Stmt, frozenset[Buffer]] = WeakKeyDictionary()
+
+
+@dataclass(frozen=True, slots=True)
+class Reads:
+    """What a store's formulas read: `asked` are buffers whose strides they name.
+
+    `sure` says that all of it is read whenever the store runs.
+    """
+
+    loads: tuple[Load, ...]
+    asked: tuple[Buffer, ...]
+    sure: bool
+
+
+def reads_of(store: Store) -> Reads:
+    """What the formulas of a store read, in order; stores remember theirs."""
+    known = _READS.get(store)
+    if known is None:
+        loads: list[Load] = []
+        asked: list[Buffer] = []
+        sure = True
+        for node in walk(store):
+            kind = type(node)
+            if kind is Load:
+                loads.append(cast(Load, node))
+            elif kind is Select or kind is Logic:
+                sure = False
+            elif kind is Stride:
+                asked.append(cast(Stride, node).buffer)
+        known = _READS[store] = Reads(tuple(loads), tuple(asked), sure)
+    return known
+
+
+_READS: WeakKeyDictionary[Store, Reads] = WeakKeyDictionary()
 
 
 def _note(node: Node, found: set[Buffer]) -> None:

@@ -53,7 +53,7 @@ from tvmlab.ir import (
     with_body,
 )
 
-from .accesses import touched_buffers
+from .accesses import reads_of, touched_buffers
 
 _MAX_KEPT = 64
 """With more values than this the machine's registers would overflow anyway."""
@@ -96,6 +96,10 @@ class _Accumulator:
     stores: int = 0
     refused: bool = False
     places: dict[tuple[Any, ...], _Place] = field(default_factory=dict[Any, _Place])
+    # With each key an access that has it: what is kept alive keeps its `id`.
+    _keys: dict[tuple[int, int], tuple[tuple[Any, ...], Load | Store]] = field(
+        default_factory=dict[Any, Any]
+    )
 
     def note(self, access: Load | Store, variables: frozenset[Var], sure: bool) -> None:
         """Take an access into account."""
@@ -111,7 +115,7 @@ class _Accumulator:
         if access.mask is not None and not _is_steady(access.mask, variables):
             self.refused = True
             return
-        key = _key(access)
+        key = self.key(access)
         place = self.places.get(key)
         if place is None:
             lanes = index.dtype.lanes
@@ -120,15 +124,22 @@ class _Accumulator:
             place = self.places[key] = _Place(index, access.mask, register, not is_store)
         place.is_written |= is_store
 
+    def key(self, access: Load | Store) -> tuple[Any, ...]:
+        """What accesses to one place have in common.
+
+        Accesses often share their index, and each is met twice: it is looked at once.
+        """
+        index, mask = access.indices[0], access.mask
+        known = self._keys.get((id(index), id(mask)))
+        if known is None:
+            key = structural_key(index), None if mask is None else structural_key(mask)
+            known = self._keys[id(index), id(mask)] = (key, access)
+        return known[0]
+
     def is_valid(self) -> bool:
         """Whether the loop may work on registers instead of this buffer."""
         useful = self.loads > 0 and self.stores > 0 and len(self.places) <= _MAX_KEPT
         return useful and not self.refused and _are_apart(list(self.places.values()))
-
-
-def _key(access: Load | Store) -> tuple[Any, ...]:
-    mask = None if access.mask is None else structural_key(access.mask)
-    return structural_key(access.indices[0]), mask
 
 
 def _is_steady(e: Expr, variables: frozenset[Var]) -> bool:
@@ -179,6 +190,8 @@ def updated_buffers(stmt: Stmt) -> frozenset[Buffer]:
 
 
 def _reads_and_writes(stmt: Stmt) -> tuple[frozenset[Buffer], frozenset[Buffer]]:
+    if isinstance(stmt, Store):
+        return frozenset(load.buffer for load in reads_of(stmt).loads), frozenset({stmt.buffer})
     known = _KNOWN.get(stmt)
     if known is None:
         loaded: set[Buffer] = set()
@@ -190,9 +203,7 @@ def _reads_and_writes(stmt: Stmt) -> tuple[frozenset[Buffer], frozenset[Buffer]]
                 stored |= writes
             else:
                 loaded |= touched_buffers(child)
-        if isinstance(stmt, Store):
-            stored.add(stmt.buffer)
-        elif isinstance(stmt, Invoke):
+        if isinstance(stmt, Invoke):
             stored |= loaded
         known = _KNOWN[stmt] = frozenset(loaded), frozenset(stored)
     return known
@@ -222,21 +233,25 @@ class _Scan:
             return
         if isinstance(node, Stmt) and self._open.isdisjoint(touched_buffers(node)):
             return
-        if isinstance(node, For):
+        if isinstance(node, Store) and reads_of(node).sure:
+            for access in (*reads_of(node).loads, node):
+                self._note(access, variables, sure)
+        elif isinstance(node, For):
             self.visit(node.extent, variables, sure)
             runs = node.kind == "serial" and (const_int(node.extent) or 0) > 0
             self.visit(node.body, variables | {node.var}, sure and runs)
-            return
-        if isinstance(node, (If, Select, Logic)):
+        elif isinstance(node, (If, Select, Logic)):
             first, *others = children(node)
             self.visit(first, variables, sure)
             for branch in others:
                 self.visit(branch, variables, False)
-            return
-        if isinstance(node, Let):
+        elif isinstance(node, Let):
             self.visit(node.value, variables, sure)
             self.visit(node.body, variables | {node.var}, sure)
-            return
+        else:
+            self._visit_below(node, variables, sure)
+
+    def _visit_below(self, node: Node, variables: frozenset[Var], sure: bool) -> None:
         if isinstance(node, Operand):
             self._refuse(node.region.buffer)
         if isinstance(node, Alloc):
@@ -244,10 +259,12 @@ class _Scan:
             self._refuse(node.buffer)
         for child in children(node):
             self.visit(child, variables, sure)
-        if isinstance(node, (Load, Store)) and node.buffer in self._open:
+        if isinstance(node, (Load, Store)):
             self._note(node, variables, sure)
 
     def _note(self, access: Load | Store, variables: frozenset[Var], sure: bool) -> None:
+        if access.buffer not in self._open:
+            return
         known = self.found.setdefault(access.buffer, _Accumulator(access.buffer))
         known.note(access, variables, sure)
         if known.refused:
@@ -263,12 +280,13 @@ def _rewrite(loop: For, kept: Sequence[_Accumulator]) -> Stmt:
     if not kept:
         body = _visit(loop.body)
         return loop if body is loop.body else replace(loop, body=body)
-    places = {a.buffer: a.places for a in kept}
+    known = {a.buffer: a for a in kept}
 
     def visit(node: Any) -> Any:
-        if not isinstance(node, (Load, Store)) or node.buffer not in places:
+        if not isinstance(node, (Load, Store)) or node.buffer not in known:
             return node
-        register = places[node.buffer][_key(node)].register
+        place = known[node.buffer]
+        register = place.places[place.key(node)].register
         return replace(node, buffer=register, indices=(_all_of(register),), mask=None)
 
     body = _visit(transform(loop.body, visit))

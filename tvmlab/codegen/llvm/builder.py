@@ -24,6 +24,9 @@ UNROLL = "llvm.loop.unroll.count"
 RECURRENCE = "; a loop loads what its earlier rounds stored\n"
 """Stands in a module where that may be so."""
 
+PLAIN = "; loops, sums and products alone\n"
+"""Stands in a module where that is so: few passes do for it."""
+
 _PURE = frozenset(
     {
         *("add", "sub", "mul", "sdiv", "udiv", "srem", "urem", "and", "or", "xor", "shl", "ashr"),
@@ -211,6 +214,8 @@ class ModuleText:
         self._texts: dict[str, str] = {}
         self._shared_nodes: dict[str, str] = {}
         self.recurs = False
+        self.reloads = False
+        self.plain = False
         self.attributes = ""
 
     def unique(self, wish: str) -> str:
@@ -287,8 +292,8 @@ class ModuleText:
         return f"!llvm.loop !{number}"
 
     def render(self) -> str:
-        head = RECURRENCE + self._head if self.recurs else self._head
-        parts = [head, *self._functions, *self._helpers.values()]
+        mark = RECURRENCE if self.recurs else PLAIN if self.plain and not self.reloads else ""
+        parts = [mark + self._head, *self._functions, *self._helpers.values()]
         parts.append("\n".join(self._declarations.values()))
         parts += [self.attributes, "\n".join(self._metadata)]
         return "\n".join(part for part in parts if part) + "\n"

@@ -11,12 +11,12 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import Any, Literal
 
 from tvmlab.support import InternalError, llvm_binding, llvm_version
 from tvmlab.target import Target
 
-from .builder import HELPER, RECURRENCE, UNROLL
+from .builder import HELPER, PLAIN, RECURRENCE, UNROLL
 from .link import CARRIED, link_carried
 
 
@@ -81,7 +81,7 @@ def _optimised(
     machine = _machine(target, opt_level)
     module.data_layout = str(machine.target_data)
     link_carried(module, ir_text)
-    _run_passes(module, machine, opt_level, whole=any(mark in ir_text for mark in _WHOLE))
+    _run_passes(module, machine, opt_level, _extent(ir_text, opt_level))
     seconds["parse"] = parsed - start
     seconds["optimise"] = time.perf_counter() - parsed
     return module, machine
@@ -92,10 +92,20 @@ _WHOLE = (HELPER, CARRIED, UNROLL, RECURRENCE)
 unrolled in part, and values that a loop stores for its next round to load."""
 
 
-def _run_passes(module: Any, machine: Any, opt_level: int, *, whole: bool) -> None:
-    """LLVM's own order of passes, for each function or over the whole module.
+def _extent(ir_text: str, opt_level: int) -> Literal["whole", "functions", "few"]:
+    """How much is to be done to a module."""
+    if opt_level == 0 or any(mark in ir_text for mark in _WHOLE):
+        return "whole"
+    return "few" if ir_text.startswith(PLAIN) else "functions"
 
-    The latter take a third longer, and for most kernels they change nothing.
+
+def _run_passes(
+    module: Any, machine: Any, opt_level: int, extent: Literal["whole", "functions", "few"]
+) -> None:
+    """LLVM's own order of passes over the whole module or for each function, or a few of them.
+
+    The first take a third longer than the second and change nothing in most kernels; the last take
+    a sixth of the time, which is too little for most.
     """
     llvm = llvm_binding()
     options = llvm.create_pipeline_tuning_options(speed_level=opt_level)
@@ -104,16 +114,28 @@ def _run_passes(module: Any, machine: Any, opt_level: int, *, whole: bool) -> No
     options.loop_interleaving = False
     options.loop_unrolling = True  # loops forbid it by metadata unless the schedule allowed it
     builder = llvm.create_pass_builder(machine, options)
-    if whole or opt_level == 0:
+    if extent == "whole":
         builder.getModulePassManager().run(module, builder)
         return
-    passes = builder.getFunctionPassManager()
+    passes = _few_passes() if extent == "few" else builder.getFunctionPassManager()
     for function in module.functions:
-        if not function.is_declaration and not _is_plain(function):
+        if not function.is_declaration and not _stays(function):
             passes.run(function, builder)
 
 
-def _is_plain(function: Any) -> bool:
+def _few_passes() -> Any:
+    """What a plain program needs: registers as values, simpler arithmetic, no empty blocks.
+
+    Code that does not change with a loop leaves it in code generation.
+    """
+    passes = llvm_binding().create_new_function_pass_manager()
+    passes.add_sroa_pass()
+    passes.add_instruction_combine_pass()
+    passes.add_simplify_cfg_pass()
+    return passes
+
+
+def _stays(function: Any) -> bool:
     """Whether a function is to be left as it is."""
     return any(b"optnone" in group for group in function.attributes)
 

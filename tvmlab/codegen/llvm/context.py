@@ -16,6 +16,7 @@ from .line_table import LineTable
 from .options import EmitOptions
 from .ranges import Ranges
 from .types import literal, llvm_type
+from .written import LoopWrites
 
 _ExprRule = Callable[["Context", Any], str]
 _StmtRule = Callable[["Context", Any], None]
@@ -69,6 +70,7 @@ class Context:
         fault: str | None = None,
         texts: tuple[str, ...] = (),
         lines: LineTable | None = None,
+        written: LoopWrites,
     ) -> None:
         self.module = module
         self.fn = function
@@ -85,7 +87,8 @@ class Context:
         self.lines = lines
         self.vars: dict[Var, str] = {}
         self.buffers: dict[Buffer, str] = {}
-        # Buffers that nothing in this function writes, and nobody else meanwhile.
+        self.written = written
+        # Buffers that nothing in this loop or function writes, and nobody else meanwhile.
         self.steady: frozenset[Buffer] = frozenset()
         # Heap blocks of buffers without a constant size that are alive here.
         self.heap_blocks: list[str] = []

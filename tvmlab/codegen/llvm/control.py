@@ -10,6 +10,7 @@ from .context import Context, runs
 from .loops import emit_loop
 from .parallel import emit_parallel
 from .types import memory_type
+from .zeros import clears, emit_clear
 
 ALIGNMENT = 64
 """Of every allocated buffer: a cache line, and the widest vector register."""
@@ -50,6 +51,10 @@ def _for(ctx: Context, stmt: For) -> None:
         raise InternalError(f"the {stmt.kind} loop {stmt.var.name} was not lowered")
     if stmt.kind == "parallel" and ctx.parallel_for is not None:
         emit_parallel(ctx, stmt)
+        return
+    first = clears(stmt)
+    if first is not None and ctx.ranges.of(stmt.extent)[0] >= 0:
+        emit_clear(ctx, stmt, first)
         return
     emit_loop(ctx, stmt, "0", ctx.expr(stmt.extent))
 

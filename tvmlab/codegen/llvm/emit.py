@@ -28,9 +28,12 @@ from .faults import entry_lines, texts_of
 from .line_table import LineTable
 from .link import carried
 from .options import EmitOptions
+from .parallel import only_forks
+from .plain import is_plain
 from .ranges import UNKNOWN_EXTENT, Ranges
 from .signature import BufferUse, buffer_argument, buffer_uses, nodes_of, steady_buffers
 from .types import llvm_type
+from .written import loop_writes
 
 # Importing these modules filled the tables of `context`; each is named so that none is missed.
 RULE_MODULES = (calls, control, convert, invoke, leaves, memory, scalars)
@@ -100,9 +103,11 @@ def _emit_kernel(
         module, text, target, options, ranges,
         kernel=name, parallel_for=pool, fault=fault, texts=texts,
         lines=LineTable(module, program) if options.locate else None,
+        written=loop_writes(program.body),
     )  # fmt: skip
     uses = buffer_uses(nodes)
     ctx.steady = steady_buffers(uses)
+    module.plain = not texts and is_plain(program)
     shapes = [size for p in program.params if isinstance(p, Buffer) for size in p.shape]
     sizes = {var for size in shapes for var in _factors(size)}
     arguments: list[str] = []
@@ -120,7 +125,8 @@ def _emit_kernel(
     arguments.append(f"ptr {pool}")
     if fault is not None:
         arguments.append(f"ptr {fault}")
-    text.header = f"define internal i32 @{name}.kernel({', '.join(arguments)}) #0"
+    group = "#1" if only_forks(program.body) else "#0"
+    text.header = f"define internal i32 @{name}.kernel({', '.join(arguments)}) {group}"
     if ctx.lines is not None:
         text.header += ctx.lines.scope(text, f"{name}.kernel")
     ctx.stmt(program.body)
@@ -164,7 +170,8 @@ def _scalar_slot(dtype: DType) -> str:
 def _attributes(target: Target) -> str:
     """Attribute groups: #0 for code that stays a function of its own, #1 entries, #2 maths.
 
-    Entries are a few loads and a call: there is nothing to optimise in them, only time to save.
+    Entries, and kernels that only start parallel loops, are a few loads and calls: there is
+    nothing to optimise in them, only time to save.
     """
     width = f' "prefer-vector-width"="{target.vector_bits}"' if target.vector_bits else ""
     return (

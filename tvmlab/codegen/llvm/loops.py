@@ -27,15 +27,16 @@ def emit_loop(ctx: Context, stmt: For, begin: str, end: str) -> None:
     fn.loads, fn.stores = set(), set()
     place = fn.reserve()
     ctx.vars[stmt.var] = index
-    outer = ctx.streamed
-    ctx.streamed = outer | _streamed(stmt)
+    outer = ctx.streamed, ctx.steady
+    ctx.streamed |= _streamed(stmt)
+    ctx.steady |= ctx.buffers.keys() - ctx.written[id(stmt)]
     ctx.stmt(stmt.body)
-    ctx.streamed = outer
+    ctx.streamed, ctx.steady = outer
     ctx.module.recurs |= fn.recurs()
     fn.loads, fn.stores = around
     fn.fill(place, f"{index} = phi {kind} [ {begin}, %{before} ], [ {after}, %{fn.block} ]")
     fn.effect(f"{after} = add nuw nsw {kind} {index}, 1")
-    more = fn.value(f"icmp slt {kind} {after}, {end}", "c")
+    more = fn.value(f"icmp ne {kind} {after}, {end}", "c")
     metadata = ctx.module.loop_metadata(_unroll_count(stmt))
     fn.effect(f"br i1 {more}, label %{body}, label %{done}, {metadata}")
     fn.start(done, available)

@@ -187,7 +187,9 @@ def _load_contiguous(
 
 def _note_load(ctx: Context, buffer: Buffer, pointer: str) -> None:
     if buffer not in ctx.steady and buffer.scope != "register":
-        ctx.fn.loads.add((ctx.address(buffer), pointer))
+        place = ctx.address(buffer), pointer
+        ctx.module.reloads |= place in ctx.fn.loads or place in ctx.fn.stores
+        ctx.fn.loads.add(place)
 
 
 def _load_reversed(

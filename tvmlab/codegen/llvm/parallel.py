@@ -8,19 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tvmlab.ir import Alloc, Buffer, For, Let, Node, Var, free_vars, walk
+from tvmlab.ir import Alloc, Buffer, For, Let, Node, Seq, Stmt, Var, free_vars
 
 from .builder import FunctionText
 from .context import Context, typed
 from .loops import emit_loop
-from .signature import BufferUse, buffer_argument, buffer_uses, steady_buffers
+from .signature import BufferUse, buffer_argument, buffer_uses, nodes_below, steady_buffers
 from .types import llvm_type
 
 
 def emit_parallel(ctx: Context, stmt: For) -> None:
     """Emit a parallel loop as a call of the pool with an outlined body."""
     fn = ctx.fn
-    nodes = list(walk(stmt))
+    nodes = nodes_below(stmt)
     variables = _captured_vars(nodes)
     uses = {b: use for b, use in buffer_uses(nodes).items() if b in ctx.buffers}
     name = f"{ctx.kernel}.{stmt.var.name}"
@@ -45,6 +45,13 @@ def emit_parallel(ctx: Context, stmt: For) -> None:
     fn.start(done)
 
 
+def only_forks(stmt: Stmt) -> bool:
+    """Whether a statement outside of parallel loops does nothing but start them."""
+    if isinstance(stmt, Seq):
+        return all(only_forks(child) for child in stmt.stmts)
+    return isinstance(stmt, For) and stmt.kind == "parallel"
+
+
 def _emit_body(
     ctx: Context, stmt: For, wish: str, variables: list[Var], uses: dict[Buffer, BufferUse]
 ) -> str:
@@ -57,6 +64,7 @@ def _emit_body(
     child = Context(
         ctx.module, text, ctx.target, ctx.options, ctx.ranges,
         kernel=ctx.kernel, parallel_for=None, texts=ctx.texts, lines=ctx.lines,
+        written=ctx.written,
     )  # fmt: skip
     child.steady = steady_buffers(uses)
     for var in variables:

@@ -6,13 +6,18 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from tvmlab.ir import Alloc, Buffer, Load, Node, Operand, Program, Store, walk
+from tvmlab.ir import Alloc, Buffer, Load, Node, Operand, Program, Stmt, Store, walk
 
 
 @lru_cache(maxsize=1)
+def nodes_below(stmt: Stmt) -> tuple[Node, ...]:
+    """All nodes of a statement, in order; those of the last one are kept."""
+    return tuple(walk(stmt))
+
+
 def nodes_of(program: Program) -> tuple[Node, ...]:
-    """All nodes of a program's body, in order; those of the last program are kept."""
-    return tuple(walk(program.body))
+    """All nodes of a program's body, in order."""
+    return nodes_below(program.body)
 
 
 @dataclass(slots=True)
