@@ -13,8 +13,17 @@ _TERMS = {32: 5, 64: 11}
 _BIG = {32: 2.0**30, 64: 2.0**60}
 
 
+# What logarithms give for NaN, zero, one, infinity and negative numbers: see `MathText.fixed_up`.
+_FIXED = 0x03538422
+
+
 def fraction(m: MathText, x: str) -> tuple[str, str]:
     """The e, as a float, and f of x = (1 + f) * 2**e, with 1 + f from sqrt(1/2) to sqrt(2)."""
+    e, one_plus_f = _by_instructions(m, x) if m.scalef else _by_bits(m, x)
+    return e, m.strict("fsub", one_plus_f, m.number(1.0))
+
+
+def _by_bits(m: MathText, x: str) -> tuple[str, str]:
     tiny = m.compare("olt", x, m.number(2.0 ** (1 - m.bias)))
     lifted = m.mul(x, m.number(2.0**m.mantissa))
     x = m.select(tiny, lifted, x)
@@ -26,8 +35,15 @@ def fraction(m: MathText, x: str) -> tuple[str, str]:
         m.int_op("sub", m.bits(x), m.int_op("shl", exponent, m.integer(m.mantissa)))
     )
     e = m.to_float(exponent)
-    e = m.select(tiny, m.sub(e, m.number(float(m.mantissa))), e)
-    return e, m.strict("fsub", one_plus_f, m.number(1.0))
+    return m.select(tiny, m.sub(e, m.number(float(m.mantissa))), e), one_plus_f
+
+
+def _by_instructions(m: MathText, x: str) -> tuple[str, str]:
+    """The same two values: the exponent changes at the same root."""
+    e, mantissa = m.exponent_and_mantissa(x)
+    upper = m.compare("oge", mantissa, m.number(2 * math.sqrt(0.5)))
+    e = m.select(upper, m.add(e, m.number(1.0)), e)
+    return e, m.select(upper, m.mul(mantissa, m.number(0.5)), mantissa)
 
 
 def tail(m: MathText, f: str, terms: int | None = None) -> tuple[str, str]:
@@ -134,6 +150,8 @@ def _log1p_or_double(m: MathText, usual: str, x: str) -> str:
 
 def _ends(m: MathText, x: str, pole: float, result: str) -> str:
     """The values at the pole, below it, and at infinity."""
+    if m.scalef and pole == 0.0:
+        return m.fixed_up(result, x, _FIXED)
     at, infinity = m.number(pole), m.number(math.inf)
     result = m.select(m.compare("oeq", x, at), m.number(-math.inf), result)
     result = m.select(m.compare("ult", x, at), m.number(math.nan), result)

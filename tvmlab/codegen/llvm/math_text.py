@@ -173,13 +173,22 @@ class MathText:
         Adding 1.5 * 2**mantissa leaves the integer in the low bits. Unlike a conversion, this is
         defined for NaN too.
         """
-        magic = self.number(1.5 * 2.0**self.mantissa)
-        if factor == 1.0:
-            shifted = self.strict("fadd", x, magic)
-        else:
-            shifted = self.muladd(x, self.number(factor), magic)
+        shifted, magic = self._shifted(x, factor, 0)
         count = self.int_op("sub", self.bits(shifted), self.bits(magic))
         return Whole(self.strict("fsub", shifted, magic), count)
+
+    def round_and_raise(self, x: str, factor: float) -> tuple[str, str]:
+        """The integer n next to x times a factor, as a float, and 2**n, a normal number."""
+        shifted, magic = self._shifted(x, factor, self.bias)
+        power = self.int_op("shl", self.bits(shifted), self.integer(self.mantissa))
+        return self.strict("fsub", shifted, magic), self.from_bits(power)
+
+    def _shifted(self, x: str, factor: float, more: int) -> tuple[str, str]:
+        """A float in whose low bits stand an integer and `more`, and what was added for that."""
+        magic = self.number(1.5 * 2.0**self.mantissa + more)
+        if factor == 1.0:
+            return self.strict("fadd", x, magic), magic
+        return self.muladd(x, self.number(factor), magic), magic
 
     def less(self, n: Whole, amount: int) -> Whole:
         """An integer minus a number."""
@@ -215,12 +224,43 @@ class MathText:
         )
 
     def _scale_by_instruction(self, a: str, exponent: str) -> str:
-        name = f"llvm.x86.avx512.mask.scalef.p{'s' if self.dtype.bits == 32 else 'd'}.512"
-        mask = f"i{self.dtype.lanes}"
-        kinds = f"{self.kind}, {self.kind}, {self.kind}, {mask}, i32"
+        name = f"llvm.x86.avx512.mask.scalef.{self._packed}.512"
+        value = self.kind, a
+        return self._masked_call(name, value, (self.kind, exponent), value)
+
+    def exponent_and_mantissa(self, a: str) -> tuple[str, str]:
+        """The whole logarithm to base 2, and what it leaves, from 1 up to 2, of a positive number.
+
+        By instructions that take subnormal numbers too; only where `scalef` is set.
+        """
+        exponent = self._on_512_bits("getexp", (self.kind, a))
+        return exponent, self._on_512_bits("getmant", (self.kind, a), ("i32", "0"))
+
+    def fixed_up(self, result: str, a: str, table: int) -> str:
+        """A result with other values for arguments of some kinds; only where `scalef` is set.
+
+        The table has four bits for each kind (NaN, signalling NaN, zero, one, the infinities,
+        other negative and positive numbers), which say what to return: 0 for the result, 2 for the
+        argument, 3 for NaN, 4 and 5 for the infinities, 8 for zero.
+        """
+        kinds = (self.int_kind, self.integer(table))
+        name = f"llvm.x86.avx512.mask.fixupimm.{self._packed}.512"
+        return self._masked_call(name, (self.kind, result), (self.kind, a), kinds, ("i32", "0"))
+
+    def _on_512_bits(self, name: str, a: tuple[str, str], *more: tuple[str, str]) -> str:
+        return self._masked_call(f"llvm.x86.avx512.mask.{name}.{self._packed}.512", a, *more, a)
+
+    def _masked_call(self, name: str, *arguments: tuple[str, str]) -> str:
+        """An instruction with a mask, which is full, and a way of rounding, which is the usual."""
+        every = (*arguments, (f"i{self.dtype.lanes}", "-1"), ("i32", "4"))
+        kinds = ", ".join(kind for kind, _ in every)
         self.declared[name] = f"declare {self.kind} @{name}({kinds})"
-        values = f"{self.kind} {a}, {self.kind} {exponent}, {self.kind} {a}, {mask} -1, i32 4"
-        return self._value(f"call {self.kind} @{name}({values})")
+        operands = ", ".join(f"{kind} {value}" for kind, value in every)
+        return self._value(f"call {self.kind} @{name}({operands})")
+
+    @property
+    def _packed(self) -> str:
+        return "ps" if self.dtype.bits == 32 else "pd"
 
     def library_where(self, cond: str, function: str, x: str, usual: str) -> str:
         """`usual`, but in the rare lanes where `cond` holds the C library's function of x.
