@@ -20,19 +20,22 @@ from typing import Any
 from tvmlab.support import InternalError, TvmlabError, available_cpus
 from tvmlab.target import Target
 
-Made = tuple[str, bytes, int, float]
-"""The symbol of a kernel, its object, the operations of one call, and what compiling took."""
+Request = tuple[str, str, str] | tuple[str, str, str, int]
+"""The symbol and text of a group, the steps of its schedule, and what it may replace."""
+
+Made = tuple[str, bytes, int, float, bool]
+"""The symbol of a kernel, its object, and what else `CompiledKernel` tells."""
 
 
 def compile_in_processes(
-    requests: Sequence[tuple[str, str, str]], target: Target, cache: Path | None
+    requests: Sequence[Request], target: Target, cache: Path | None
 ) -> Iterator[Made]:
     """Each kernel as it is finished.
 
     Parameters
     ----------
     requests
-        Symbols and texts of groups, and the steps of schedules; see `KernelRequest`.
+        The fields of each `KernelRequest`.
     cache
         The folder of objects; None for no cache.
 
@@ -41,7 +44,7 @@ def compile_in_processes(
     TvmlabError
         What a worker raised, or that one ended without an answer.
     """
-    waiting: queue.SimpleQueue[tuple[str, str, str]] = queue.SimpleQueue()
+    waiting: queue.SimpleQueue[Request] = queue.SimpleQueue()
     for request in requests:
         waiting.put(request)
     results: queue.SimpleQueue[Made | TvmlabError] = queue.SimpleQueue()
@@ -86,7 +89,7 @@ def _close(worker: subprocess.Popen[bytes]) -> None:
 
 def _feed(
     worker: subprocess.Popen[bytes],
-    waiting: queue.SimpleQueue[tuple[str, str, str]],
+    waiting: queue.SimpleQueue[Request],
     results: queue.SimpleQueue[Any],
     target: Target,
     cache: Path | None,
@@ -96,14 +99,16 @@ def _feed(
     assert worker.stdout is not None
     while True:
         try:
-            symbol, text, trace = waiting.get_nowait()
+            request = waiting.get_nowait()
         except queue.Empty:
             return
         try:
-            pickle.dump((symbol, text, trace, target, cache), worker.stdin)
+            pickle.dump((request, target, cache), worker.stdin)
             worker.stdin.flush()
             answer: Any = pickle.load(worker.stdout)
         except (OSError, EOFError, pickle.UnpicklingError):
-            results.put(InternalError(f"the process that compiled {symbol} ended without a word"))
+            results.put(
+                InternalError(f"the process that compiled {request[0]} ended without a word")
+            )
             return
         results.put(answer)

@@ -17,20 +17,20 @@ def serve(source: BinaryIO, sink: BinaryIO) -> None:
     """Answer requests until there are no more."""
     while True:
         try:
-            symbol, text, trace, target, folder = pickle.load(source)
+            request, target, folder = pickle.load(source)
         except EOFError:
             return
         cache = None if folder is None else ObjectCache(folder)
         answer: Any
         try:
-            made = compile_kernel(KernelRequest(symbol, text, trace), target, cache)
-            answer = (symbol, made.data, made.flops, made.seconds)
+            made = compile_kernel(KernelRequest(*request), target, cache)
+            answer = (request[0], made.data, made.flops, made.seconds, made.in_place)
         except TvmlabError as error:
             # Rebuilt of its texts: what an error points at may be anything.
             answer = InternalError if isinstance(error, InternalError) else TvmlabError
             answer = answer(error.message, hint=error.hint)
         except Exception as error:  # a worker must answer, whatever happens
-            answer = InternalError(f"compiling {symbol} failed: {error!r}")
+            answer = InternalError(f"compiling {request[0]} failed: {error!r}")
         pickle.dump(answer, sink)
         sink.flush()
 

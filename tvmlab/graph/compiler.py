@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,6 +15,7 @@ from tvmlab.target import Target
 
 from .builder import bind
 from .groups import Group
+from .in_place import homes, proposals
 from .ir import Array, Graph, Node
 from .kernels import (
     CompiledKernel,
@@ -44,11 +45,14 @@ class BuildOptions:
         Names of passes that are left out.
     cache
         Whether objects may come from, and go to, the cache on disk.
+    in_place
+        Whether results may be written over inputs that nothing needs any more.
     """
 
     optimize: bool = True
     fuse: bool = True
     cache: bool = True
+    in_place: bool = True
     without: frozenset[str] = frozenset()
 
 
@@ -74,6 +78,8 @@ class BuildReport:
     """Values that need no kernel, because they lie within others."""
     compile_seconds: float = 0.0
     """What compiling all kernels takes of a processor, also if they came from the cache."""
+    replaced: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Results that are written over another value: which one."""
 
 
 def build(
@@ -149,18 +155,34 @@ def build_with_report(
     graph = _with_own_outputs(graph)
     groups, ends = fuse_with_reasons(graph, enabled=chosen.fuse)
     groups, views = split_views(graph, groups)
-    requests = list({g.kernel: KernelRequest(g.kernel, g.text) for g in groups}.values())
+    over = proposals(graph, groups, views) if chosen.in_place else {}
+    asked = [_request(group, over.get(number, -1)) for number, group in enumerate(groups)]
+    requests = list({r.symbol: r for r in asked}.values())
     if schedules is not None:
         requests = with_found(requests, machine, schedules)
     kernels = compile_all(requests, machine, ObjectCache() if chosen.cache else None, progress)
-    memory = plan_memory(_lives(graph, groups, views))
-    notes = {"groups": {g.kernel: g.text for g in groups}, "ends": ends}
-    plan = replace(_plan(graph, groups, kernels, memory, machine, views), notes=notes)
+    steps = [
+        _step(group, request, kernels[request.symbol])
+        for group, request in zip(groups, asked, strict=True)
+    ]
+    replaced = {
+        group.outputs[0]: group.inputs[request.over]
+        for group, request in zip(groups, asked, strict=True) if kernels[request.symbol].in_place
+    }  # fmt: skip
+    memory = plan_memory(_lives(graph, groups, views, homes(replaced)))
+    notes = {
+        "groups": {r.symbol: r.text for r in requests},
+        "over": {r.symbol: r.over for r in requests if kernels[r.symbol].in_place},
+        "ends": ends,
+    }
+    offsets = _offsets(graph, memory, views, homes(replaced))
+    plan = replace(_plan(graph, steps, memory, offsets, machine), notes=notes)
     library = ObjectLibrary({symbol: kernel.data for symbol, kernel in kernels.items()})
     needed = gathered({s.name: graph.params[s.name] for s in plan.params})
     found = frozenset(r.symbol for r in requests if r.trace)
     report = BuildReport(graph, tuple(groups), memory, tuple(records), found, tuple(views),
-                         sum(kernel.seconds for kernel in kernels.values()))  # fmt: skip
+                         sum(kernel.seconds for kernel in kernels.values()),
+                         replaced)  # fmt: skip
     return Built(plan, library, needed), report
 
 
@@ -190,10 +212,26 @@ def _with_own_outputs(graph: Graph) -> Graph:
     return graph.with_nodes(nodes, outputs=outputs, types=types)
 
 
-def _lives(graph: Graph, groups: list[Group], views: list[View]) -> list[Life]:
+def _request(group: Group, over: int) -> KernelRequest:
+    """The kernel of a group, of another name if it may write over an input."""
+    symbol = group.kernel if over < 0 else f"{group.kernel}_over{over}"
+    return KernelRequest(symbol, group.text, over=over)
+
+
+def _step(group: Group, request: KernelRequest, kernel: CompiledKernel) -> PlanStep:
+    """The call of a group's kernel; what is written over is handed in once."""
+    over = group.inputs[request.over] if kernel.in_place else None
+    args = (*(i for i in group.inputs if i != over), *group.outputs)
+    return PlanStep(group.name, request.symbol, args, len(group.outputs),
+                    tuple(n.name or n.op for n in group.nodes), kernel.flops)  # fmt: skip
+
+
+def _lives(
+    graph: Graph, groups: list[Group], views: list[View], home: Mapping[str, str]
+) -> list[Life]:
     """How long each value must be kept that is neither given nor asked for.
 
-    A value is kept as long as a view of it is read.
+    A value is kept as long as a view of it is read, and as what is written over it.
     """
     whole: dict[str, str] = {}
     for view in views:
@@ -205,16 +243,21 @@ def _lives(graph: Graph, groups: list[Group], views: list[View]) -> list[Life]:
             first[name] = last[name] = number
         for name in group.inputs:
             last[whole.get(name, name)] = number
+    for name, place in home.items():
+        last[place] = max(last[place], last[name])
     return [
         Life(name, graph.types[name].nbytes, number, last[name])
         for name, number in first.items()
-        if name not in graph.outputs
+        if name not in graph.outputs and name not in home
     ]
 
 
-def _offsets(graph: Graph, memory: MemoryPlan, views: list[View]) -> dict[str, int]:
-    """Where values lie in the workspace, also those that are views of others."""
+def _offsets(
+    graph: Graph, memory: MemoryPlan, views: list[View], home: Mapping[str, str]
+) -> dict[str, int]:
+    """Where values lie in the workspace, also those that lie within others."""
     found = dict(memory.offsets)
+    found.update({name: found[place] for name, place in home.items()})
     for view in views:
         step = graph.types[view.source].dtype.itemsize
         found[view.name] = found[view.source] + view.first * step
@@ -222,20 +265,14 @@ def _offsets(graph: Graph, memory: MemoryPlan, views: list[View]) -> dict[str, i
 
 
 def _plan(
-    graph: Graph, groups: list[Group], kernels: Mapping[str, CompiledKernel], memory: MemoryPlan,
-    target: Target, views: list[View],
+    graph: Graph, steps: list[PlanStep], memory: MemoryPlan, offsets: Mapping[str, int],
+    target: Target,
 ) -> Plan:  # fmt: skip
-    offsets = _offsets(graph, memory, views)
-    used = {i for g in groups for i in g.inputs}
+    used = {name for step in steps for name in step.args}
 
     def spec(name: str) -> TensorSpec:
         return TensorSpec(name, graph.types[name].dtype, graph.types[name].sizes)
 
-    steps = [
-        PlanStep(g.name, g.kernel, (*g.inputs, *g.outputs), len(g.outputs),
-                 tuple(n.name or n.op for n in g.nodes), kernels[g.kernel].flops)
-        for g in groups
-    ]  # fmt: skip
     return Plan(
         name=graph.name,
         target={"triple": target.triple, "cpu": target.cpu, "features": target.features},

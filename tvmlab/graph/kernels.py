@@ -26,6 +26,7 @@ from tvmlab.te import Tensor
 
 from .compile_pool import compile_in_processes
 from .groups import body_of
+from .in_place import overwriting
 from .ir import Graph
 from .lowering import lower_node
 from .scheduling import schedule_group
@@ -37,8 +38,8 @@ FindSchedule: TypeAlias = Callable[[Program, Target], Schedule | None]
 WORTH_PROCESSES = 6
 """Kernels to compile: below, starting a process takes longer than they do."""
 
-_HEADER = struct.Struct("<8sqd")
-_MAGIC = b"tvmgrp2\n"
+_HEADER = struct.Struct("<8sqd?")
+_MAGIC = b"tvmgrp3\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +52,14 @@ class CompiledKernel:
         Operations of floats of one call.
     seconds
         What compiling it took of a processor, when it was compiled.
+    in_place
+        Whether its result replaces the input that it may replace, which is no parameter then.
     """
 
     data: bytes
     flops: int
     seconds: float
+    in_place: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +70,14 @@ class KernelRequest:
     ----------
     trace
         The steps of a schedule that was found for it, as JSON; empty for the default schedule.
+    over
+        The number of the input that the result may replace in memory; -1 for none.
     """
 
     symbol: str
     text: str
     trace: str = ""
+    over: int = -1
 
 
 def compile_kernel(
@@ -81,7 +88,7 @@ def compile_kernel(
     packed = None if cache is None else cache.get(key)
     if packed is None:
         made = _compile(request, target)
-        packed = _HEADER.pack(_MAGIC, made.flops, made.seconds) + made.data
+        packed = _HEADER.pack(_MAGIC, made.flops, made.seconds, made.in_place) + made.data
         if cache is not None:
             cache.put(key, packed)
     return _unpacked(packed)
@@ -97,14 +104,14 @@ def cached_kernel(
 
 def _key(request: KernelRequest, target: Target) -> str:
     return ObjectCache.key(
-        (request.symbol, request.text, request.trace, str(target), target.features,
-         str(target.num_threads), llvm_version(), sources_digest())
+        (request.symbol, request.text, request.trace, str(request.over), str(target),
+         target.features, str(target.num_threads), llvm_version(), sources_digest())
     )  # fmt: skip
 
 
 def _unpacked(packed: bytes) -> CompiledKernel:
-    _, flops, seconds = _HEADER.unpack_from(packed)
-    return CompiledKernel(packed[_HEADER.size :], flops, seconds)
+    _, flops, seconds, in_place = _HEADER.unpack_from(packed)
+    return CompiledKernel(packed[_HEADER.size :], flops, seconds, in_place)
 
 
 def _compile(request: KernelRequest, target: Target) -> CompiledKernel:
@@ -113,11 +120,13 @@ def _compile(request: KernelRequest, target: Target) -> CompiledKernel:
         schedule = Schedule.replay(unscheduled(body, request.symbol), request.trace)
     else:
         schedule = schedule_of(body, request.symbol, target)
-    lowered = lower(schedule, target)
+    program = schedule.program
+    joined = None if request.over < 0 else overwriting(program, request.over)
+    lowered = lower(joined or program, target)
     text = codegen.emit_module(lowered.program, target)
     compiled = codegen.compile_module(text, target)
-    flops = count_flops(schedule.program) or 0
-    return CompiledKernel(compiled.object_bytes, flops, time.process_time() - start)
+    return CompiledKernel(compiled.object_bytes, count_flops(program) or 0,
+                          time.process_time() - start, joined is not None)  # fmt: skip
 
 
 def schedule_of(body: Graph, symbol: str, target: Target) -> Schedule:
@@ -205,8 +214,7 @@ def compile_all(
             finished(request.symbol, compile_kernel(request, target, cache))
     else:
         folder = None if cache is None else cache.directory
-        for symbol, data, flops, seconds in compile_in_processes(
-            [(r.symbol, r.text, r.trace) for r in left], target, folder
-        ):
-            finished(symbol, CompiledKernel(data, flops, seconds))
+        asked = [(r.symbol, r.text, r.trace, r.over) for r in left]
+        for symbol, *made in compile_in_processes(asked, target, folder):
+            finished(symbol, CompiledKernel(*made))
     return done

@@ -20,7 +20,7 @@ import weakref
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -223,6 +223,6 @@ def _params(path: Path, plan: Plan) -> dict[str, NDArray[Any]]:
     with path.open("rb") as file:
         for name, array in made.items():
             file.seek(places[name])
-            if file.readinto(memoryview(array.reshape(-1).view(np.uint8))) != array.nbytes:
+            if file.readinto(cast("Any", array.reshape(-1).view(np.uint8))) != array.nbytes:
                 raise ParseError(f"{path.name} ends within the parameter {name}")
     return made

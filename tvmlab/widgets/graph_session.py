@@ -21,7 +21,7 @@ from tvmlab.inspect.graph_view import GraphRow, bodies_of, graph_rows
 from tvmlab.ir import Program
 from tvmlab.runtime import ObjectCache, create
 from tvmlab.schedule import Schedule
-from tvmlab.support import TvmlabError, UserError
+from tvmlab.support import TvmlabError, UserError, fields_of
 from tvmlab.target import Target, TargetLike
 
 from .desk import Desk
@@ -171,8 +171,14 @@ class GraphSession:
     def _exchange(self, kernel: str, trace: str, label: str) -> None:
         """Compile a kernel with other steps, and run the model with it if results stay equal."""
         body = self._bodies[kernel]
-        made = compile_kernel(KernelRequest(kernel, to_text(body), trace), self.target,
-                              ObjectCache())  # fmt: skip
+        over = (fields_of(self.model.plan.notes.get("over")) or {}).get(kernel)
+        place = over if isinstance(over, int) else -1
+        request = KernelRequest(kernel, to_text(body), trace, place)
+        made = compile_kernel(request, self.target, ObjectCache())
+        if place >= 0 and not made.in_place:
+            raise UserError("the model keeps the result in the place of an input, which these "
+                            "steps read after it is overwritten, so the schedule is not pinned",
+                            hint="build the model with BuildOptions(in_place=False)")  # fmt: skip
         library = patched(self.model.library, kernel, made.data)
         module = create(self.model.plan, library)
         module.bind_params(self.model.params)
