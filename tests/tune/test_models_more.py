@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from helpers.tune_programs import tiled_matmul
@@ -65,6 +67,38 @@ def test_effects_and_a_constant_sum_to_the_score() -> None:
     scores = models.predict(rows[:8])
     assert scores is not None
     assert np.allclose(np.diff(np.array(sums) - scores), 0.0, atol=1e-3)
+
+
+def test_a_belief_goes_a_long_way_with_few_rows() -> None:
+    space = blocked_space(64)
+    rows = space.features(space.sample(120, np.random.default_rng(0)))
+    prior = AnalyticModel()
+    speed = np.exp(prior.predict(rows)) * np.random.default_rng(1).uniform(0.8, 1.2, len(rows))
+    found: dict[bool, float] = {}
+    for believes in (False, True):
+        model = CostModel(hold_out=False, prior=prior if believes else None)
+        model.fit(rows[:10], speed[:10])
+        scores = model.predict(rows[10:])
+        assert scores is not None
+        found[believes] = spearman(scores, speed[10:]) or 0.0
+    assert found[True] > max(0.8, found[False])
+
+
+def test_what_is_believed_is_told_and_kept(tmp_path: Path) -> None:
+    space = blocked_space(64)
+    rows = space.features(space.sample(40, np.random.default_rng(0)))
+    model = CostModel(BoosterOptions(rounds=20), prior=AnalyticModel())
+    model.fit(rows, np.exp(AnalyticModel().predict(rows)))
+    parts = [model.explain(rows[n : n + 1], 1 << 16) for n in range(8)]
+    assert all("analytic model" in {p.feature for p in part} for part in parts)
+    scores = model.predict(rows)
+    assert scores is not None
+    sums = np.array([sum(p.effect for p in part) for part in parts])
+    assert np.allclose(np.diff(sums - scores[:8]), 0.0, atol=1e-3)
+    model.save(tmp_path / "model.json")
+    again = CostModel.load(tmp_path / "model.json").predict(rows)
+    assert again is not None
+    assert np.array_equal(again, scores)
 
 
 def test_trials_go_where_they_gain_most() -> None:

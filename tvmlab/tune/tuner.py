@@ -34,7 +34,7 @@ from .measure import (
     Runner,
     busy_workers,
 )
-from .models import CostModel, Learner
+from .models import AnalyticModel, CostModel, Learner
 from .relatives import related_points
 from .search import Search, make_search
 from .spaces import Points, Space
@@ -58,7 +58,8 @@ class Tuner:
     search
         The search, or its name: see `SEARCHES`.
     learner
-        The model, with what it knows; a new one by default. It also learns from the trials of other
+        The model, with what it knows; by default a new one that corrects the analytic model. It
+        also learns from the trials of other
         workloads in the log, if they are of the same target and machine.
     seed
         Decides all that is random, but not how long things take.
@@ -112,7 +113,9 @@ class Tuner:
             if isinstance(self.search, str)
             else self.search
         )
-        learner = self.learner or Learner(CostModel(hold_out=False))
+        learner = self.learner or Learner(
+            CostModel(hold_out=False, prior=AnalyticModel(self.space.target))
+        )
         self._chooser = Chooser(self.space, search, learner, self.workload.key, self.batch)
         self._clock = Clock(self.watch)
         self.stop = threading.Event()

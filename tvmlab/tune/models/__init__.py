@@ -2,7 +2,8 @@
 
 from .booster import BoosterOptions
 from .calibration import Calibration
-from .cost_model import Contribution, CostModel, HeldOut
+from .contribution import Contribution
+from .cost_model import CostModel, HeldOut
 from .ensemble import Ensemble
 from .learner import Learner
 from .prior import AnalyticModel

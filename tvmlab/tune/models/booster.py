@@ -60,9 +60,15 @@ class Booster:
 
     @staticmethod
     def train(
-        rows: Matrix, labels: Numbers, groups: Sequence[int], options: BoosterOptions
+        rows: Matrix,
+        labels: Numbers,
+        groups: Sequence[int],
+        options: BoosterOptions,
+        margin: Numbers | None = None,
     ) -> Booster:
         """Learn to order the rows of each group by their labels; rows of two groups never compete.
+
+        With a margin the trees learn what is to be added to it.
 
         The loss of a pair is `log(1 + exp(score of the worse - score of the better))`, summed over
         pairs as in RankNet (Burges et al., 2005). XGBoost's own `rank:pairwise` draws too few pairs
@@ -84,6 +90,8 @@ class Booster:
         }
         xgboost = _xgboost()
         data = xgboost.DMatrix(rows, label=labels.astype(np.float32), nthread=options.threads)
+        if margin is not None:
+            data.set_base_margin(margin)
         if options.objective == "rank":
             loss = _loss(_pairs(labels, groups, options), len(rows))
         else:

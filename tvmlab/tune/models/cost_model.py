@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -24,11 +23,14 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tvmlab.support import ParseError, ShapeError
+from tvmlab.support import ParseError, ShapeError, write_whole
 from tvmlab.tune.features import feature_names
 
+from .belief import Belief
 from .booster import Booster, BoosterOptions, Matrix
 from .calibration import Calibration
+from .contribution import Contribution
+from .prior import AnalyticModel
 from .ranking import RankReport, rank_report
 
 Numbers: TypeAlias = NDArray[np.float64]
@@ -38,15 +40,6 @@ LEAST_ROWS = 6
 _FOLDS = 3
 _LEAST_FOLDED = 12
 _ALL = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Contribution:
-    """What one feature adds to a schedule's score."""
-
-    feature: str
-    value: float
-    effect: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +68,13 @@ class _Trained:
     calibrations: Mapping[str, Calibration]
     rows: int
     held_out: HeldOut | None = None
+    belief: Belief | None = None
 
     def scores(self, rows: Matrix) -> Numbers:
-        return (self.booster.scores(rows) - self.mean) / self.spread
+        raw = self.booster.scores(rows)
+        if self.belief is not None:
+            raw = raw + self.belief.scores(rows)
+        return (raw - self.mean) / self.spread
 
 
 @dataclass(slots=True)
@@ -107,11 +104,21 @@ class CostModel:
     hold_out
         Whether each fit also trains models that leave rows out, for `held_out` and an honest scale;
         without, it is four times as quick.
+    prior
+        A model that needs no data, which this one corrects: so few rows go a long way. Without one
+        it knows nothing but what it has learned.
     """
 
-    def __init__(self, options: BoosterOptions | None = None, *, hold_out: bool = True) -> None:
+    def __init__(
+        self,
+        options: BoosterOptions | None = None,
+        *,
+        hold_out: bool = True,
+        prior: AnalyticModel | None = None,
+    ) -> None:
         self.options = options or BoosterOptions()
         self.hold_out = hold_out
+        self.prior = prior
         self._trained: _Trained | None = None
 
     @property
@@ -159,7 +166,8 @@ class CostModel:
             )
         if np.count_nonzero(throughput > 0) < LEAST_ROWS:
             return
-        self._trained = _train(_Data(rows, throughput, names), self.options, self.hold_out)
+        data = _Data(rows, throughput, names)
+        self._trained = _train(data, self)
 
     def predict(self, features: ArrayLike) -> Numbers | None:
         """Scores, higher is faster; None before anything was learned. They have no unit."""
@@ -191,11 +199,14 @@ class CostModel:
         effects = trained.booster.contributions(row)[0, :-1] / trained.spread
         strongest: list[int] = np.argsort(-np.abs(effects), kind="stable")[:most].tolist()
         names = feature_names()
-        return [
+        found = [
             Contribution(names[n], float(row[0, n]), float(effects[n]))
             for n in strongest
             if effects[n] != 0
         ]
+        if trained.belief is not None:
+            found.append(trained.belief.contribution(row, trained.spread))
+        return sorted(found, key=lambda c: -abs(c.effect))[:most]
 
     def to_json(self) -> dict[str, Any]:
         """The model as plain data; what it was fitted on is not kept."""
@@ -210,6 +221,8 @@ class CostModel:
             data["booster"] = trained.booster.to_json()
             data["scale"] = [trained.mean, trained.spread]
             data["calibrations"] = {k: c.to_json() for k, c in trained.calibrations.items()}
+            if trained.belief is not None:
+                data["belief"] = trained.belief.to_json()
         return data
 
     @staticmethod
@@ -238,18 +251,13 @@ class CostModel:
                 spread,
                 {k: Calibration.from_json(c) for k, c in fields["calibrations"].items()},
                 int(fields["rows"]),
+                belief=Belief.from_json(fields["belief"]) if "belief" in fields else None,
             )
         return model
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a JSON file, whole or not at all."""
-        target = Path(path)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(
-            "w", dir=target.parent, prefix=".writing-", delete=False
-        ) as file:
-            json.dump(self.to_json(), file)
-        os.replace(file.name, target)
+        write_whole(Path(path), json.dumps(self.to_json()))
 
     @staticmethod
     def load(path: str | os.PathLike[str]) -> CostModel:
@@ -279,13 +287,12 @@ def _matrix(features: ArrayLike) -> Matrix:
     return rows
 
 
-def _train(data: _Data, options: BoosterOptions, hold_out: bool) -> _Trained:
-    everything = np.ones(len(data.rows), dtype=bool)
-    final = _fit_rows(data, everything, options)
-    if len(data.rows) < _LEAST_FOLDED or not hold_out:
+def _train(data: _Data, model: CostModel) -> _Trained:
+    final = _fit_rows(data, np.ones(len(data.rows), dtype=bool), model)
+    if len(data.rows) < _LEAST_FOLDED or not model.hold_out:
         scores = final.scores(data.rows)
         return replace(final, calibrations=_calibrations(data, scores))
-    scores = _held_out_scores(data, options)
+    scores = _held_out_scores(data, model)
     calibrations = _calibrations(data, scores)
     predicted = np.empty(len(scores))
     predicted[data.order] = _on_scale(data, scores, calibrations)
@@ -293,21 +300,23 @@ def _train(data: _Data, options: BoosterOptions, hold_out: bool) -> _Trained:
     return replace(final, calibrations=calibrations, held_out=held_out)
 
 
-def _fit_rows(data: _Data, chosen: NDArray[np.bool_], options: BoosterOptions) -> _Trained:
-    rows = data.rows[chosen]
-    booster = Booster.train(rows, data.throughput[chosen], data.sizes(chosen), options)
-    scores = booster.scores(rows)
-    spread = float(scores.std()) or 1.0
-    return _Trained(booster, float(scores.mean()), spread, {}, len(rows))
+def _fit_rows(data: _Data, chosen: NDArray[np.bool_], model: CostModel) -> _Trained:
+    rows, sizes = data.rows[chosen], data.sizes(chosen)
+    belief = None if model.prior is None else Belief.of(model.prior, rows, sizes)
+    margin = None if belief is None else belief.scores(rows)
+    booster = Booster.train(rows, data.throughput[chosen], sizes, model.options, margin)
+    plain = _Trained(booster, 0.0, 1.0, {}, len(rows), belief=belief)
+    scores = plain.scores(rows)
+    return replace(plain, mean=float(scores.mean()), spread=float(scores.std()) or 1.0)
 
 
-def _held_out_scores(data: _Data, options: BoosterOptions) -> Numbers:
+def _held_out_scores(data: _Data, model: CostModel) -> Numbers:
     """A score for each row by a model that was trained without it, all on one scale."""
     scores = np.zeros(len(data.rows))
-    fold = np.random.default_rng(options.seed).permutation(len(data.rows)) % _FOLDS
+    fold = np.random.default_rng(model.options.seed).permutation(len(data.rows)) % _FOLDS
     for number in range(_FOLDS):
         inside = fold == number
-        scores[inside] = _fit_rows(data, ~inside, options).scores(data.rows[inside])
+        scores[inside] = _fit_rows(data, ~inside, model).scores(data.rows[inside])
     return scores
 
 

@@ -17,7 +17,8 @@ from numpy.typing import ArrayLike, NDArray
 from tvmlab.support import OptionError
 
 from .booster import BoosterOptions
-from .cost_model import Contribution, CostModel
+from .contribution import Contribution
+from .cost_model import CostModel
 
 Numbers = NDArray[np.float64]
 

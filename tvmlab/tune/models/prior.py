@@ -10,16 +10,18 @@ search with.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tvmlab.target import Target, TargetLike
 from tvmlab.tune.features import feature_names
+from tvmlab.tune.measure.request import target_from_json, target_to_json
 
-from .cost_model import Contribution
+from .contribution import Contribution
 
 Numbers = NDArray[np.float64]
 
@@ -48,11 +50,13 @@ class AnalyticModel:
     ----------
     target
         The machine.
+    rates
+        What it does in a second, if it is not to be looked up.
     """
 
-    def __init__(self, target: TargetLike = "cpu") -> None:
+    def __init__(self, target: TargetLike = "cpu", rates: Rates | None = None) -> None:
         self.target = Target.of(target)
-        self.rates = _rates(self.target)
+        self.rates = rates or _rates(self.target)
 
     def predict(self, features: ArrayLike) -> Numbers:
         """Scores, higher is faster: the logarithm of runs in a second."""
@@ -70,9 +74,10 @@ class AnalyticModel:
         traffic = [
             _size(rows, f"main.through_{size}.bytes") for size in (1 << 15, 1 << 20, 1 << 22)
         ]
+        copied = _size(rows, f"others.through_{1 << 15}.bytes")
         columns = [
             self._arithmetic(rows) / threads,
-            traffic[0] / (self.rates.second * threads),
+            (traffic[0] + copied) / (self.rates.second * threads),
             traffic[1] / (self.rates.third * shared),
             traffic[2] / (self.rates.memory * shared),
             self._others(rows) / threads,
@@ -85,6 +90,15 @@ class AnalyticModel:
         terms = self.terms(features)[0]
         found = [Contribution(t, float(s), float(s)) for t, s in zip(TERMS, terms, strict=True)]
         return sorted(found, key=lambda c: -c.effect)
+
+    def to_json(self) -> dict[str, Any]:
+        """The model as plain data."""
+        return {"target": target_to_json(self.target), "rates": asdict(self.rates)}
+
+    @staticmethod
+    def from_json(data: dict[str, Any]) -> AnalyticModel:
+        """The model that `to_json` wrote."""
+        return AnalyticModel(target_from_json(data["target"]), Rates(**data["rates"]))
 
     def _threads(self, rows: Numbers) -> Numbers:
         balance = np.clip(_column(rows, "main.threads.balance"), 0.05, 1.0)
