@@ -6,6 +6,7 @@
 """
 
 from .disturbance import Circumstances, Watch
+from .metaschedule import METASCHEDULE, run_metaschedule
 from .operators import GROUPS, ROWS, find_rows
 from .peaks import machine_peaks, measure_peaks
 from .plot import plot_html
@@ -19,6 +20,7 @@ from .tables import result_tables
 
 __all__ = [
     "GROUPS",
+    "METASCHEDULE",
     "ROWS",
     "TURNS",
     "BenchResult",
@@ -42,6 +44,7 @@ __all__ = [
     "read_runs",
     "result_tables",
     "run_benchmarks",
+    "run_metaschedule",
     "run_searches",
     "stages_of",
     "summary_rows",

@@ -74,8 +74,9 @@ def cheap_first(names: Sequence[str], log: str | os.PathLike[str]) -> list[str]:
     with TuningLog(log) as opened:
         for trial in opened.trials(kind=None):
             stages: Mapping[str, float] = trial.result.get("stage_seconds", {})
-            spent = sum(stages.values())
-            seconds.setdefault(trial.tuner.split("/")[0], []).append(spent)
+            if stages:
+                name = trial.tuner.split("/")[0]
+                seconds.setdefault(name, []).append(sum(stages.values()))
     known = {name: sum(spent) / len(spent) for name, spent in seconds.items()}
     return sorted(names, key=lambda name: known.get(name, 0.0))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import timedelta
 from pathlib import Path
@@ -20,6 +20,7 @@ from tvmlab.bench import (
     measure_defaults,
     near_rows,
     read_runs,
+    run_metaschedule,
     run_searches,
     stages_of,
     summary_rows,
@@ -27,7 +28,7 @@ from tvmlab.bench import (
 from tvmlab.inspect import table
 from tvmlab.support import write_whole
 from tvmlab.target import Target
-from tvmlab.tune import SEARCHES, generic_space
+from tvmlab.tune import SEARCHES, Space, generic_space
 
 from .parser import Parser, whole_number
 from .terminal import heading, indented, print_json
@@ -64,6 +65,14 @@ def fill(parser: Parser) -> None:
     parser.add_argument(
         "--starts", action="store_true", help="begin each search with the default schedule"
     )
+    parser.add_argument(
+        "--peer", metavar="PYTHON", help="a Python that has apache-tvm 0.27: its MetaSchedule "
+        "makes as many trials too, once for each workload, before the searches",
+    )  # fmt: skip
+    parser.add_argument(
+        "--peer-on", action="append", metavar="WORKLOAD",
+        help="ask MetaSchedule about these workloads only; may be given more than once",
+    )  # fmt: skip
     parser.add_argument("--plot", metavar="FILE.html", help="write a page with the curves")
     parser.add_argument("--json", action="store_true", help="print as JSON")
 
@@ -76,6 +85,8 @@ def run(arguments: argparse.Namespace) -> int:
     spaces = {name: generic_space(named_workload(name, target)[0], target) for name in names}
     measure_defaults(spaces, arguments.log, starts=arguments.starts)
     spaces = {name: spaces[name] for name in cheap_first(names, arguments.log)}
+    ends = None if arguments.seconds is None else time.monotonic() + arguments.seconds
+    _ask_peer(arguments, spaces, ends)
     found = [
         run
         for run in read_runs(arguments.log, starts=arguments.starts)
@@ -84,7 +95,8 @@ def run(arguments: argparse.Namespace) -> int:
     progress = _Progress(len(names) * len(searches) * arguments.seeds, arguments.trials, found)
     for done in run_searches(
         spaces, searches, seeds=range(arguments.seeds), trials=arguments.trials,
-        log=arguments.log, seconds=arguments.seconds, starts=arguments.starts,
+        log=arguments.log, starts=arguments.starts,
+        seconds=None if ends is None else max(0.0, ends - time.monotonic()),
         stages=stages_of(arguments.trials),
     ):  # fmt: skip
         progress.tell(done)
@@ -95,6 +107,24 @@ def run(arguments: argparse.Namespace) -> int:
         write_whole(Path(arguments.plot), curves_html(runs))
     _show(runs, searches[0], arguments.trials, as_json=arguments.json)
     return 0 if runs else 1
+
+
+def _ask_peer(
+    arguments: argparse.Namespace, spaces: Mapping[str, Space], ends: float | None
+) -> None:
+    """MetaSchedule's runs, those that the log lacks."""
+    if not arguments.peer:
+        return
+    chosen: set[str] = set(workload_names(arguments.peer_on or list(spaces)))
+    for name, space in spaces.items():
+        if name in chosen and (ends is None or time.monotonic() < ends):
+            run = run_metaschedule(
+                name, space, arguments.peer, trials=arguments.trials, log=arguments.log, until=ends
+            )
+            print(
+                f"{name} {run.search}: {len(run.curve)} trials, {run.best:.1f} GFLOP/s",
+                file=sys.stderr, flush=True,
+            )  # fmt: skip
 
 
 class _Progress:

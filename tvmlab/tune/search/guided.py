@@ -17,6 +17,9 @@ from .base import Score, Scores, Search
 _POOL = 8
 """How many times the wanted points are kept to choose a diverse batch from."""
 _DIVERSITY = 0.1
+_FIRST_AT_RANDOM = 0.4
+"""Share of the first batch that is drawn at random: a model without data may like the wrong ones,
+and learns it only where it did not look by itself."""
 
 
 class BestPoints:
@@ -61,7 +64,8 @@ class GuidedSearch(Search):
         if score is None:
             return self.space.sample(count, self.rng)
         pool, scores = self._explore(count, score)
-        good = count - int(self.rng.binomial(count, self.epsilon))
+        share = self.epsilon if len(self._points) else max(self.epsilon, _FIRST_AT_RANDOM)
+        good = count - int(self.rng.binomial(count, share))
         if not len(pool):
             return pool
         return pool[diverse(pool, scores, good)]
