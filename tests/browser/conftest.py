@@ -61,10 +61,11 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
 
 @pytest.fixture
 def page(browser: Browser, lab: Lab, request: pytest.FixtureRequest) -> Iterator[Page]:
-    """A page of JupyterLab, whose kernels end with the test."""
+    """A page of JupyterLab, whose kernels and settings end with the test."""
     with _new_page(browser, request, set_theme) as page:
         yield page
     lab.stop_kernels()
+    lab.forget_settings()
 
 
 @pytest.fixture

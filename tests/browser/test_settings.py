@@ -66,6 +66,7 @@ def test_settings_hold_in_all_views_at_once_and_after_a_reload(page: Page, lab: 
     page.get_by_role("button", name="Restore to Defaults").click()
     page.get_by_role("tab", name="settings.ipynb").click()
     expect(cell.root.locator(".tvmlab-stat")).to_contain_text("GFLOP/s")
+    expect(cell.root).to_have_attribute("data-code-theme", "host")
 
 
 def test_letters_can_be_no_keys_and_commands_have_shortcuts(page: Page, lab: Lab) -> None:
@@ -84,5 +85,11 @@ def test_letters_can_be_no_keys_and_commands_have_shortcuts(page: Page, lab: Lab
     expect(cell.root.locator(".tvmlab-form")).to_be_hidden()
     cell.press("Enter")
     expect(cell.root.locator(".tvmlab-form")).to_be_visible()
+    cell.press("Escape")
+
     _edit(page)
     page.get_by_role("button", name="Restore to Defaults").click()
+    page.get_by_role("tab", name="keys.ipynb").click()
+    expect(cell.root.locator(".tvmlab-key[data-letter]").first).to_be_visible()
+    cell.press("s")
+    expect(cell.root.locator(".tvmlab-form")).to_be_visible()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import secrets
+import shutil
 import socket
 import subprocess
 import sys
@@ -25,11 +26,12 @@ STOP_SECONDS = 15
 
 @dataclass(frozen=True, slots=True)
 class Lab:
-    """A running server, and the folder that its notebooks lie in."""
+    """A running server, and the folders that its notebooks and what users chose lie in."""
 
     port: int
     token: str
     notebooks: Path
+    settings: Path
 
     def url(self, path: str) -> str:
         """The page of a file, in a fresh workspace."""
@@ -43,6 +45,10 @@ class Lab:
         """End every kernel, so that the next test begins afresh."""
         for session in self._request("GET", "api/sessions"):
             self._request("DELETE", f"api/sessions/{session['id']}")
+
+    def forget_settings(self) -> None:
+        """Drop what was chosen, such as a theme, or that letters are no keys."""
+        shutil.rmtree(self.settings, ignore_errors=True)
 
     def _request(self, method: str, path: str) -> Any:
         request = urllib.request.Request(
@@ -81,7 +87,7 @@ class Lab:
 @contextmanager
 def run_lab(folder: Path) -> Generator[Lab]:
     """Start JupyterLab with everything it writes under `folder`; stop it at the end."""
-    lab = Lab(_free_port(), secrets.token_hex(16), folder / "notebooks")
+    lab = Lab(_free_port(), secrets.token_hex(16), folder / "notebooks", folder / "settings")
     lab.notebooks.mkdir(parents=True)
     _write_settings(folder / "config")
     with (folder / "server.log").open("wb") as log:
@@ -129,7 +135,7 @@ def _environment(lab: Lab, folder: Path) -> dict[str, str]:
         "JUPYTER_CONFIG_DIR": "config",
         "JUPYTER_DATA_DIR": "data",
         "JUPYTER_RUNTIME_DIR": "runtime",
-        "JUPYTERLAB_SETTINGS_DIR": "settings",
+        "JUPYTERLAB_SETTINGS_DIR": lab.settings.name,
         "JUPYTERLAB_WORKSPACES_DIR": "workspaces",
         "IPYTHONDIR": "ipython",
         "TVMLAB_CACHE_DIR": "cache",
