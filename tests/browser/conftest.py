@@ -52,9 +52,14 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="session")
-def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+def built() -> None:
+    """The front end is there."""
     if not (EXTENSION / "package.json").exists():
         _missing("the JupyterLab extension is not built (npm run build in extensions/)")
+
+
+@pytest.fixture(scope="session")
+def lab(built: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     with run_lab(tmp_path_factory.mktemp("lab")) as lab:
         yield lab
 

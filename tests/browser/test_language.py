@@ -51,10 +51,8 @@ def _choose_german(folder: Path) -> None:
 
 
 def test_a_language_pack_speaks_in_cells_panels_and_commands(
-    browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    browser: Browser, built: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if not (EXTENSION / "package.json").exists():
-        pytest.skip("the JupyterLab extension is not built (npm run build in extensions/)")
     template = (EXTENSION.parent / "static" / "tvmlab.pot").read_text(encoding="utf-8")
     assert all(f'msgid "{text}"\n' in template for text in TEXTS)
     _write_pack(tmp_path / "pack")

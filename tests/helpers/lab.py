@@ -1,4 +1,7 @@
-"""A real JupyterLab for browser tests: own folders, loopback only, a token, ended by its own id."""
+"""A real JupyterLab for browser tests: own folders, loopback only, a token, ended by its own id.
+
+Jupyter Notebook 7, which is made of the same parts, starts in the same way.
+"""
 
 from __future__ import annotations
 
@@ -33,13 +36,17 @@ class Lab:
     notebooks: Path
     settings: Path
 
+    def address(self, path: str) -> str:
+        """Where something of the server is, with the token that opens it."""
+        return f"http://127.0.0.1:{self.port}/{path}?token={self.token}"
+
     def url(self, path: str) -> str:
         """The page of a file, in a fresh workspace."""
-        return f"http://127.0.0.1:{self.port}/lab/tree/{path}?token={self.token}&reset"
+        return self.address(f"lab/tree/{path}") + "&reset"
 
     def launcher_url(self) -> str:
         """The page with nothing open but the launcher."""
-        return f"http://127.0.0.1:{self.port}/lab?token={self.token}&reset"
+        return self.address("lab") + "&reset"
 
     def stop_kernels(self) -> None:
         """End every kernel, so that the next test begins afresh."""
@@ -85,40 +92,36 @@ class Lab:
 
 
 @contextmanager
-def run_lab(folder: Path) -> Generator[Lab]:
-    """Start JupyterLab with everything it writes under `folder`; stop it at the end."""
-    lab = Lab(_free_port(), secrets.token_hex(16), folder / "notebooks", folder / "settings")
+def run_lab(folder: Path, app: str = "jupyterlab") -> Generator[Lab]:
+    """Start JupyterLab or `notebook` with all that it writes under `folder`; stop it at the end."""
+    lab = Lab(free_port(), secrets.token_hex(16), folder / "notebooks", folder / "settings")
     lab.notebooks.mkdir(parents=True)
     _write_settings(folder / "config")
     with (folder / "server.log").open("wb") as log:
         server = subprocess.Popen(
-            _command(lab, folder), env=_environment(lab, folder), stdout=log, stderr=log
+            _command(lab, folder, app), env=_environment(lab, folder), stdout=log, stderr=log
         )
         try:
-            _wait_until_up(lab, server, folder / "server.log")
+            wait_until_up(server, lab.address("api"), folder / "server.log")
             yield lab
         finally:
-            server.terminate()
-            try:
-                server.wait(STOP_SECONDS)
-            except subprocess.TimeoutExpired:
-                server.kill()
-                server.wait()
+            stop(server)
 
 
-def _command(lab: Lab, folder: Path) -> list[str]:
+def _command(lab: Lab, folder: Path, app: str) -> list[str]:
     """The server's command line; the extension is the one built in this tree."""
     extensions = folder / "extensions"
     extensions.mkdir()
     (extensions / "tvmlab-lab").symlink_to(EXTENSION)
+    name = "LabApp" if app == "jupyterlab" else "JupyterNotebookApp"
     return [
-        *(sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root"),
+        *(sys.executable, "-m", app, "--no-browser", "--allow-root"),
         f"--ServerApp.root_dir={lab.notebooks}",
         "--ServerApp.ip=127.0.0.1",
         f"--ServerApp.port={lab.port}",
         "--ServerApp.port_retries=0",
-        f"--LabApp.extra_labextensions_path={extensions}",
-        "--LabApp.expose_app_in_browser=True",
+        f"--{name}.extra_labextensions_path={extensions}",
+        f"--{name}.expose_app_in_browser=True",
     ]
 
 
@@ -149,15 +152,16 @@ def _environment(lab: Lab, folder: Path) -> dict[str, str]:
     }
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """A port of this machine that nobody listens at."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
 
 
-def _wait_until_up(lab: Lab, server: subprocess.Popen[bytes], log: Path) -> None:
+def wait_until_up(server: subprocess.Popen[bytes], address: str, log: Path) -> None:
+    """Wait for the first answer of a server that was just started."""
     deadline = time.monotonic() + START_SECONDS
-    address = f"http://127.0.0.1:{lab.port}/api?token={lab.token}"
     while time.monotonic() < deadline:
         if server.poll() is not None:
             break
@@ -166,4 +170,14 @@ def _wait_until_up(lab: Lab, server: subprocess.Popen[bytes], log: Path) -> None
                 return
         except (urllib.error.URLError, TimeoutError):
             time.sleep(0.1)
-    raise RuntimeError("JupyterLab did not start:\n" + log.read_text(errors="replace")[-3000:])
+    raise RuntimeError("the server did not start:\n" + log.read_text(errors="replace")[-3000:])
+
+
+def stop(server: subprocess.Popen[bytes]) -> None:
+    """End a server by its own id."""
+    server.terminate()
+    try:
+        server.wait(STOP_SECONDS)
+    except subprocess.TimeoutExpired:
+        server.kill()
+        server.wait()

@@ -279,10 +279,10 @@ export class Controller {
       };
       void this._lines.fetch();
     }
-    if (after !== null) {
-      this._ask();
-    }
     this._onChange();
+    if (after !== null) {
+      this._ask(); // after drawing, since some questions are in the units of the view
+    }
   }
 
   private _set(change: Partial<Own>): void {

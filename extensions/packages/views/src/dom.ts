@@ -58,6 +58,12 @@ export function closestData(
   return element && value !== null && value !== undefined ? { element, value } : null;
 }
 
+/** What an element stands in: its page, or the shadow tree that a host has put it into. */
+export function treeOf(element: Element): Document | ShadowRoot {
+  const root = element.getRootNode();
+  return root instanceof ShadowRoot ? root : element.ownerDocument;
+}
+
 let lastId = 0;
 
 /** An id that no other view on the page has. */

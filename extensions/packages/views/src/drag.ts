@@ -1,4 +1,4 @@
-import { closestData, h } from './dom';
+import { closestData, h, treeOf } from './dom';
 import type { Mover } from './mover';
 
 /** How far the pointer goes before a press is a drag, in pixels. */
@@ -64,7 +64,7 @@ export class Drag {
 
   /** Find the place under the pointer. */
   private _over(x: number, y: number): void {
-    const under = this._tree.ownerDocument.elementFromPoint(x, y);
+    const under = treeOf(this._tree).elementFromPoint(x, y);
     const row = closestData(under, 'row');
     if (row === null || !this._tree.contains(row.element)) {
       this._mover().hover(null, false);

@@ -27,6 +27,7 @@ import type { Region } from './plot/brushing';
 import { openPoint, plotted } from './plot/opening';
 import { BRUSHED, Scatter } from './plot/scatter';
 import { dress, type IPreferences, preferencesOf } from './preferences';
+import { Presses } from './presses';
 import { addStyles } from './style/styles';
 import { tabKey } from './tabKeys';
 import { TypeAhead } from './typeAhead';
@@ -34,7 +35,7 @@ import type { IViewState, Tab } from './viewState';
 
 /** Show the session behind a model in an element. */
 export function mountExplorer(model: IViewModel, element: HTMLElement): IExplorer {
-  addStyles(element.ownerDocument);
+  addStyles(element);
   return new Explorer(model, element);
 }
 
@@ -76,6 +77,7 @@ class Explorer implements IExplorer {
     this._controller.prefer(this._preferences);
     this._unfollow = onPublished(() => this._prefer(preferencesOf(model)));
     new TypeAhead(this._root, this._controller.acts, text => this._announcer.say(text));
+    new Presses(this._root);
     this._listen();
     this._draw();
   }

@@ -1,5 +1,8 @@
+import { treeOf } from './dom';
+
 /** The data attributes by which controls are found again after a redraw. */
 const NAMES = [
+  'row',
   'command',
   'action',
   'node',
@@ -9,6 +12,7 @@ const NAMES = [
   'pick',
   'suggested',
   'point',
+  'fix',
   'family'
 ] as const;
 
@@ -47,7 +51,7 @@ export class FocusKeeper {
 
   /** The element in this view that has the focus, also where the host has put it in a shadow tree. */
   private _active(): HTMLElement | null {
-    const { activeElement } = this._root.getRootNode() as Document | ShadowRoot;
+    const { activeElement } = treeOf(this._root);
     return activeElement instanceof HTMLElement && this._root.contains(activeElement)
       ? activeElement
       : null;
@@ -59,7 +63,8 @@ function isUsable(element: HTMLElement | null): boolean {
   return element !== null && !element.matches(':disabled') && element.closest('[hidden]') === null;
 }
 
-function selectorOf(element: HTMLElement): string | null {
+/** How a control, or a line of the nest, is found again after it was drawn anew. */
+export function selectorOf(element: HTMLElement): string | null {
   const owner = element.tagName === 'SUMMARY' ? element.parentElement : element;
   for (const name of NAMES) {
     const value = owner?.getAttribute(`data-${name}`);

@@ -56,6 +56,11 @@ export function rate(gflops: number): string {
   return `${digits(gflops / RATE_SCALES[units.rate])} ${units.rate}`;
 }
 
+/** The reader's unit for what is given in a unit, and how much of that makes one of it. */
+export function readersUnit(unit: string): readonly [string, number] {
+  return unit === 'GFLOP/s' ? [units.rate, RATE_SCALES[units.rate]] : [unit, 1];
+}
+
 /** Bytes in units of 1024, as the reports in Python write them: `48 KB`; or of 1000: `49.2 kB`. */
 export function bytes(count: number): string {
   const base = units.bytes === 'binary' ? 1024 : 1000;

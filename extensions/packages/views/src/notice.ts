@@ -10,7 +10,7 @@ export interface IExplorer {
 
 /** A calm sentence where a view would be, saying what to do to get one. */
 export function mountNotice(element: HTMLElement, title: string, text: string): IExplorer {
-  addStyles(element.ownerDocument);
+  addStyles(element);
   const root = h(
     'div',
     { class: 'tvmlab tvmlab-notice', role: 'status', tabindex: 0 },

@@ -1,5 +1,6 @@
-import { t } from './hostPage';
 import type { Acts } from './acts';
+import { treeOf } from './dom';
+import { t } from './hostPage';
 
 /** A key as it was pressed, with what was held. */
 type Key = Pick<KeyboardEvent, 'key' | 'code' | 'shiftKey' | 'ctrlKey' | 'altKey' | 'metaKey'>;
@@ -84,7 +85,7 @@ export class TypeAhead {
   }
 
   private _active(): HTMLElement {
-    const { activeElement } = this._root.getRootNode() as Document | ShadowRoot;
+    const { activeElement } = treeOf(this._root);
     return activeElement instanceof HTMLElement && this._root.contains(activeElement)
       ? activeElement
       : this._root;

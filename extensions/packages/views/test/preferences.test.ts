@@ -22,6 +22,17 @@ describe('what the reader prefers', () => {
     explorer.dispose();
   });
 
+  it('holds in the plot, whose figures are others then', async () => {
+    const measured = (): number =>
+      Number(/measured ([\d.]+)/.exec(find('.tvmlab-readout').textContent)?.[1]);
+    expect(find('.tvmlab-plot').textContent).toContain('measured GFLOP/s');
+    const before = measured();
+    publishPreferences({ rate: 'MFLOP/s' });
+    await settle();
+    expect(find('.tvmlab-plot').textContent).toContain('predicted MFLOP/s');
+    expect(Math.round(measured() / 1000)).toBe(before);
+  });
+
   it('may be given for one view alone, and is checked', () => {
     const model = new MockModel(state());
     model.set('preferences', { time: 'ns', rate: 'furlongs', codeTheme: 'dark' });

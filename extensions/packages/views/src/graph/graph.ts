@@ -16,7 +16,7 @@ import { KEYS } from './words';
 
 /** Show the compiled graph behind a model in an element. */
 export function mountGraph(model: IViewModel, element: HTMLElement): IExplorer {
-  addStyles(element.ownerDocument);
+  addStyles(element);
   return new GraphView(model, element);
 }
 

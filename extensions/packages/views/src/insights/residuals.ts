@@ -2,7 +2,7 @@ import type { Residual, Residuals, ResidualsCommand } from '@tvmlab/schema';
 
 import { marked } from '../hostPage';
 import { h } from '../dom';
-import { digits, factor, percent } from '../format';
+import { digits, factor, percent, readersUnit } from '../format';
 import type { IInsight } from '../insights';
 import type { IViewState } from '../viewState';
 import { choiceOf, chooser } from './choosing';
@@ -24,8 +24,9 @@ export const residualsInsight: IInsight = {
   label: marked('Outliers'),
   ask: view => {
     const chosen = chosenOf(view);
-    const region = chosen === 'region' ? regionOf(view) : null;
     const { plot } = view.session;
+    const [, scale] = readersUnit(plot.unit);
+    const region = chosen === 'region' ? regionOf(view).map(bound => bound * scale) : null;
     return {
       version: `${plot.points.length}:${plot.message ?? ''}:${chosen}:${region?.join() ?? ''}`,
       command: { type: 'residuals', chosen, region }
@@ -53,7 +54,7 @@ export const residualsInsight: IInsight = {
         h('p', { class: 'tvmlab-why' }, answer?.error ?? 'Looking at the schedules…')
       ];
     }
-    return [...caption, ...found(answer.data, view.session.plot.unit)];
+    return [...caption, ...found(answer.data, readersUnit(view.session.plot.unit))];
   }
 };
 
@@ -62,13 +63,16 @@ function chosenOf(view: IViewState): Chosen {
   return CHOICES.find(([name]) => name === wanted)?.[0] ?? 'off';
 }
 
-/** The region that was brushed or typed; all of the plot before that. */
+/** The region that was brushed or typed, in the reader's unit; all of the plot before that. */
 function regionOf(view: IViewState): number[] {
-  const top = view.session.plot.points.reduce(
+  const { points, unit } = view.session.plot;
+  const [, scale] = readersUnit(unit);
+  const top = points.reduce(
     (most, { measured, predicted }) => Math.max(most, measured, predicted),
-    1
+    0
   );
-  const whole = [0, Math.ceil(top), 0, Math.ceil(top)];
+  const most = Number(((1.01 * Math.max(top, 1e-9)) / scale).toPrecision(3));
+  const whole = [0, most, 0, most];
   return whole.map((usual, n) => {
     const typed = Number(choiceOf(view, `residuals.${n}`) ?? NaN);
     return Number.isFinite(typed) ? typed : usual;
@@ -98,7 +102,7 @@ function bounds(region: readonly number[]): HTMLElement {
 
 function found(
   { inside, outside, listed, traits, message }: Residuals,
-  unit: string
+  [unit, scale]: readonly [string, number]
 ): HTMLElement[] {
   return [
     h(
@@ -122,11 +126,18 @@ function found(
           )
         ]),
     h('h5', {}, `Which they are, in ${unit}`),
-    h('ul', { class: 'tvmlab-there', 'aria-label': 'Schedules of the region' }, ...listed.map(item))
+    h(
+      'ul',
+      { class: 'tvmlab-there', 'aria-label': 'Schedules of the region' },
+      ...listed.map(schedule => item(schedule, scale))
+    )
   ];
 }
 
-function item({ point, label, measured, predicted, ratio, opens }: Residual): HTMLElement {
+function item(
+  { point, label, measured, predicted, ratio, opens }: Residual,
+  scale: number
+): HTMLElement {
   const words = ratio >= 1 ? `${factor(ratio)} faster` : `${factor(1 / ratio)} slower`;
   return h(
     'li',
@@ -144,7 +155,7 @@ function item({ point, label, measured, predicted, ratio, opens }: Residual): HT
     h(
       'span',
       { class: 'tvmlab-dim' },
-      ` measured ${digits(measured)}, predicted ${digits(predicted)}: ${words} than predicted`
+      ` measured ${digits(measured / scale)}, predicted ${digits(predicted / scale)}: ${words} than predicted`
     )
   );
 }

@@ -1,7 +1,7 @@
 import type { DiffLine, Param, Row, Value } from '@tvmlab/schema';
 
 import { t } from '../hostPage';
-import { h, uniqueId } from '../dom';
+import { h, treeOf, uniqueId } from '../dom';
 import type { IDraft, IViewState } from '../viewState';
 import { diffView } from './diff';
 import { followSlider, factorSlider } from './factorSlider';
@@ -64,7 +64,7 @@ export class Form extends Part<IViewState> {
 
   /** Show the values where they are shown as pressed, and in fields nobody types in. */
   private _follow(draft: IDraft): void {
-    const focused = (this.element.getRootNode() as Document | ShadowRoot).activeElement;
+    const focused = treeOf(this.element).activeElement;
     for (const param of draft.action.params) {
       const value = draft.params[param.name] ?? null;
       const last = Array.isArray(value) ? value[value.length - 1] : value;

@@ -1,7 +1,7 @@
 import type { InnerLoop, Source } from '@tvmlab/schema';
 
 import { h } from '../dom';
-import { digits } from '../format';
+import { digits, rate } from '../format';
 
 /**
  * What the innermost loop of the selected line does in each iteration, and what bounds it.
@@ -33,7 +33,7 @@ export function throughput({ inner }: Source, around: readonly string[]): HTMLEl
 }
 
 function most({ best_gflops: best }: InnerLoop): string {
-  return best === null ? '' : ` That is ${digits(best)} GFLOP/s at most at the measured clock.`;
+  return best === null ? '' : ` That is ${rate(best)} at most at the measured clock.`;
 }
 
 function counts(loop: InnerLoop): HTMLElement {

@@ -2,6 +2,7 @@ import type { Plot, Point } from '@tvmlab/schema';
 
 import type { Request } from '../client';
 import type { Controller } from '../controller';
+import { readersUnit } from '../format';
 import type { IScatterData } from './scatter';
 
 /** The command that opens a point's schedule: its state in the history, or a new branch. */
@@ -12,11 +13,17 @@ function openingOf({ node, id }: Point): Request | null {
   return id === undefined ? null : { type: 'load', point: id };
 }
 
-/** The points as the plot shows them. */
+/** The points as the plot shows them, in the reader's unit. */
 export function plotted({ points, unit, rank_correlation, message }: Plot): IScatterData {
+  const [shown, scale] = readersUnit(unit);
   return {
-    points: points.map(point => ({ ...point, opens: openingOf(point) !== null })),
-    unit,
+    points: points.map(point => ({
+      ...point,
+      measured: point.measured / scale,
+      predicted: point.predicted / scale,
+      opens: openingOf(point) !== null
+    })),
+    unit: shown,
     correlation: rank_correlation,
     message: message ?? null
   };

@@ -1,6 +1,6 @@
 import type { SearchCommand, SearchReply, SearchState } from '@tvmlab/schema';
 
-import { closestData, h } from '../dom';
+import { closestData, h, treeOf } from '../dom';
 import { mountExplorer } from '../explorer';
 import { InnerModel } from '../graph/innerModel';
 import type { IViewModel } from '../model';
@@ -19,7 +19,7 @@ export function mountSearch(
   element: HTMLElement,
   take: Take | null = null
 ): IExplorer {
-  addStyles(element.ownerDocument);
+  addStyles(element);
   return new SearchView(model, element, take);
 }
 
@@ -69,7 +69,7 @@ class SearchView implements IExplorer {
     }
     if (state.revision !== this._revision && !this._pressed) {
       this._revision = state.revision;
-      const held = this._root.contains(document.activeElement) ? focusedButton() : null;
+      const held = focusedButton(this._root);
       this._head.show(state);
       this._progress.render(progressChart(state));
       this._predictions.render(predictionChart(state));
@@ -192,18 +192,17 @@ class SearchView implements IExplorer {
 }
 
 /** Gives the focus back to the button that has it now, though it will be drawn anew. */
-function focusedButton(): (() => void) | null {
-  const focused = document.activeElement;
-  if (!(focused instanceof HTMLElement)) {
+function focusedButton(root: HTMLElement): (() => void) | null {
+  const focused = treeOf(root).activeElement;
+  if (!(focused instanceof HTMLElement) || !root.contains(focused)) {
     return null;
   }
   const { open } = focused.dataset;
-  const root = focused.closest('.tvmlab-search-view');
   const where =
     open !== undefined
       ? `[data-open="${open}"]`
       : focused.dataset['do'] !== undefined
         ? '.tvmlab-head [data-do]'
         : null;
-  return where === null ? null : () => root?.querySelector<HTMLElement>(where)?.focus();
+  return where === null ? null : () => root.querySelector<HTMLElement>(where)?.focus();
 }

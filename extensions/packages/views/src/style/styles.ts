@@ -1,3 +1,4 @@
+import { h, treeOf } from '../dom';
 import below from './below.css';
 import code from './code.css';
 import graph from './graph.css';
@@ -10,14 +11,15 @@ import tokens from './tokens.css';
 
 const STYLE_ID = 'tvmlab-styles';
 
-/** Bring the styles into a document, once. */
-export function addStyles(page: Document): void {
-  if (page.getElementById(STYLE_ID) === null) {
-    const style = page.createElement('style');
+/** Bring the styles to an element: once into its page, or into the shadow tree that it is in. */
+export function addStyles(element: Element): void {
+  const tree = treeOf(element);
+  if (tree.getElementById(STYLE_ID) === null) {
+    const style = h('style');
     style.id = STYLE_ID;
     style.textContent = [tokens, layout, nest, side, below, code, insights, graph, search].join(
       '\n'
     );
-    page.head.append(style);
+    (tree instanceof ShadowRoot ? tree : tree.head).append(style);
   }
 }
