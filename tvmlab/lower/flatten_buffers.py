@@ -53,9 +53,18 @@ def flatten_buffers(program: Program) -> Program:
     if not flat and not any(isinstance(n, Stride) for n in walk(program.body)):
         return program
 
+    # An element that is updated keeps one index. The old ones are kept too, for their `id`s.
+    known: dict[tuple[int, ...], tuple[tuple[Expr, ...], Expr]] = {}
+
+    def index_of(buffer: Buffer, indices: tuple[Expr, ...]) -> Expr:
+        key = (id(buffer), *map(id, indices))
+        if key not in known:
+            known[key] = indices, _flat_index(indices, buffer, wanted)
+        return known[key][1]
+
     def visit(node: Any) -> Any:
         if isinstance(node, (Load, Store)) and node.buffer in flat:
-            index = _flat_index(node.indices, node.buffer, wanted)
+            index = index_of(node.buffer, node.indices)
             return replace(node, buffer=flat[node.buffer], indices=(index,))
         if isinstance(node, Stride):
             return wanted.strides(node.buffer)[node.axis]

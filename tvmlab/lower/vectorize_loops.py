@@ -182,7 +182,8 @@ class _Vectors:
         """A name for the values of one run of lanes; what follows is done for this run."""
         if run.count == 1:
             return self._single(stmt, run, conditions)
-        value = self._value(stmt.value, run, conditions)
+        mask = self._mask(run, conditions)
+        value = self._value(stmt.value, self._widener(run, conditions), run, mask)
         wide = Var(stmt.var.name, value.dtype)
         inner = _Vectors(self._var, self._extent, [run], {**self._names, stmt.var: wide})
         return Let(wide, value, inner.stmt(stmt.body, conditions))
@@ -217,9 +218,10 @@ class _Vectors:
             conditions = (*conditions, stmt.mask)
         if run.count == 1:
             return self._single(replace(stmt, mask=None), run, conditions)
-        value = self._value(stmt.value, run, conditions)
-        mask = self._mask(run, conditions)
-        return Store(stmt.buffer, self._widener(run, conditions).indices(stmt.indices), value, mask)
+        # One for both, so that an element that is updated has one index.
+        widener, mask = self._widener(run, conditions), self._mask(run, conditions)
+        value = self._value(stmt.value, widener, run, mask)
+        return Store(stmt.buffer, widener.indices(stmt.indices), value, mask)
 
     def _joined(self, stmt: Store, conditions: tuple[Expr, ...]) -> Stmt:
         """A reduction into one element: vectors are joined to one, then its lanes."""
@@ -245,7 +247,8 @@ class _Vectors:
             scalar = substitute(update.value, {self._var: run.start})
             cond = substitute(conjunction(conditions), {self._var: run.start})
             return Select(cond, scalar, update.neutral(1)) if conditions else scalar
-        value, mask = self._value(update.value, run, conditions), self._mask(run, conditions)
+        widener, mask = self._widener(run, conditions), self._mask(run, conditions)
+        value = self._value(update.value, widener, run, mask)
         return value if mask is None else Select(mask, value, update.neutral(run.count))
 
     def _single(self, stmt: Stmt, run: Lanes, conditions: tuple[Expr, ...]) -> Stmt:
@@ -254,9 +257,8 @@ class _Vectors:
         cond = substitute(conjunction(conditions), {self._var: run.start})
         return If(cond, scalar) if conditions else scalar
 
-    def _value(self, value: Expr, run: Lanes, conditions: tuple[Expr, ...]) -> Expr:
-        mask = self._mask(run, conditions)
-        wide = self._widener(run, conditions).vector(value)
+    def _value(self, value: Expr, widener: Widener, run: Lanes, mask: Expr | None) -> Expr:
+        wide = widener.vector(value)
         if mask is None or not _may_trap(value):
             return wide
         return Select(mask, wide, Broadcast(const(0, value.dtype), run.count))

@@ -84,6 +84,8 @@ class Widener:
         self._names = names or {}
         self._env = Bounds()
         self._var = frozenset((lanes.var, *self._names))
+        # By the `id` of what was widened, which the statement at work keeps alive.
+        self._wide: dict[int, Expr] = {}
 
     def vector(self, e: Expr) -> Expr:
         """The expression for all lanes, as a vector even if they are all equal."""
@@ -94,9 +96,11 @@ class Widener:
         """The expression for all lanes; a scalar if it is the same in all of them."""
         if e.dtype.lanes != 1:
             raise NotVectorizable("it already works on vectors")
-        if not uses_var(e, self._var):
-            return self._scalar(e)
-        return _RULES[type(e)](self, e)
+        wide = self._wide.get(id(e))
+        if wide is None:
+            wide = _RULES[type(e)](self, e) if uses_var(e, self._var) else self._scalar(e)
+            self._wide[id(e)] = wide
+        return wide
 
     def _scalar(self, e: Expr) -> Expr:
         """A value that all lanes share; its loads must still not happen if no lane does."""

@@ -28,7 +28,6 @@ from tvmlab.ir import (
     Store,
     Var,
     uses_var,
-    walk,
 )
 
 from .zeros import clears
@@ -96,14 +95,26 @@ def _plain_store(stmt: Store, round_of: Var | None) -> bool:
 
 
 def _plain_value(value: Expr, round_of: Var | None) -> bool:
-    for node in walk(value):
-        if isinstance(node, Load):
-            if node.mask is not None or not _stays(node, round_of):
-                return False
-        elif isinstance(node, Binary):
+    stack, seen = [value], set[int]()
+    while stack:
+        node = stack.pop()
+        if id(node) in seen or isinstance(node, (Const, Var)):
+            continue
+        seen.add(id(node))
+        if isinstance(node, Binary):
             if node.op not in _OPERATIONS:
                 return False
-        elif not isinstance(node, (Const, Var, Ramp, Broadcast)):
+            stack += (node.a, node.b)
+        elif isinstance(node, Load):
+            if node.mask is not None or not _stays(node, round_of):
+                return False
+            if node.buffer.scope != "register":
+                stack += node.indices
+        elif isinstance(node, Ramp):
+            stack += (node.base, node.stride)
+        elif isinstance(node, Broadcast):
+            stack.append(node.value)
+        else:
             return False
     return True
 
