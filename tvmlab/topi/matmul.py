@@ -99,16 +99,17 @@ def schedule_matmul(c: Tensor, target: Target | str = "cpu") -> Schedule:
 
 def _tiles(sch: Schedule, form: ProductForm, plan: MatmulPlan) -> list[LoopRef]:
     """Vectors along the columns of the output; returns the loops that threads may share."""
-    tile, finish, ko = _partial_sums(sch, form, plan)
+    tile, finish, ko, far = _partial_sums(sch, form, plan)
     *outer, j = (loop for loop in _moving(sch, finish) if loop != ko)
     i = [outer.pop()] if form.m > 1 else []
     ic, io, ii = _split(sch, i, plan.row_part, plan.rows)
     jc, jo, ji = _split(sch, [j], plan.column_part, plan.columns)
     steps = [] if ko is None else [ko]
-    sch.reorder(*outer, *ic, *jc, *steps, *io, *jo, *ii, *ji)
-    sums = sch.compute_at(tile, jo[0])
+    wide, near = (steps, []) if far else ([], steps)
+    sch.reorder(*outer, *ic, *jc, *wide, *io, *jo, *near, *ii, *ji)
+    sums = sch.compute_at(tile, [*jo, *near][-1])
     if plan.copy_right:
-        _copy_right(sch, form, plan, tile, (ko or jc[0]))
+        _copy_right(sch, form, plan, tile, [*jc, *wide][-1])
     if plan.copy_left:
         _vectorize_last(sch, sch.compute_at(sch.cache_read(tile, form.left.tensor.name), io[0]))
     _run_tile(sch, sums, form.k > 1)
@@ -120,20 +121,24 @@ def _tiles(sch: Schedule, form: ProductForm, plan: MatmulPlan) -> list[LoopRef]:
 
 def _partial_sums(
     sch: Schedule, form: ProductForm, plan: MatmulPlan
-) -> tuple[BlockRef | str, BlockRef | str, LoopRef | None]:
-    """Sums of `depth` terms, to be kept in registers.
+) -> tuple[BlockRef | str, BlockRef | str, LoopRef | None, bool]:
+    """Sums of as many terms as the plan says, to be kept in registers.
 
-    Returns the block that sums, the one that takes the results, and the loop over partial sums.
+    Returns the block that sums, the one that takes the results, and the loop over partial sums, if
+    there is one, with whether it goes around all tiles or, in each tile, over chains of terms.
     """
     name, last = form.block, form.output.op.name
-    if plan.depth >= form.k:
-        return name, (sch.cache_write(name, "local") if name == last else last), None
+    far = plan.depth < form.k
+    terms = plan.depth if far or name != last else plan.chain or plan.depth
+    if terms >= form.k:
+        return name, (sch.cache_write(name, "local") if name == last else last), None, False
     *spatial, k = sch.loops(name)
-    ko, ki = sch.split(k, [None, plan.depth])
+    ko, ki = sch.split(k, [None, terms])
     sch.reorder(ko, *spatial, ki)
     tile = sch.rfactor(name, ko)
-    sch.annotate_block(name, "init_inside", True)
-    return tile, name, sch.loops(name)[-1]
+    if far:
+        sch.annotate_block(name, "init_inside", True)
+    return tile, name, sch.loops(name)[-1], far
 
 
 def _copy_right(

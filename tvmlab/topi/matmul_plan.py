@@ -42,6 +42,10 @@ _WORTH = 0.03
 """The share of its time that another tile than the usual must save."""
 
 
+_CHAIN = 384
+"""Terms added one after another: rounding errors grow with the length of such a chain."""
+
+
 @dataclass(frozen=True, slots=True)
 class MatmulPlan:
     """Sizes of a blocked matrix product, in elements.
@@ -62,6 +66,9 @@ class MatmulPlan:
         Whether vectors lie along the sum instead of along the columns of the output.
     parallel
         Whether threads share the work.
+    chain
+        Steps of the sum in registers, if less than `depth`: their results are added to the tile
+        while it is near.
     """
 
     rows: int
@@ -73,6 +80,7 @@ class MatmulPlan:
     copy_right: bool
     dots: bool = False
     parallel: bool = True
+    chain: int | None = None
 
 
 def plan_matmul(form: ProductForm, machine: Target) -> MatmulPlan:
@@ -118,6 +126,7 @@ def plan_matmul(form: ProductForm, machine: Target) -> MatmulPlan:
         copy_left=strided and n >= 4 * columns and not form.one_tensor and m > 1,
         copy_right=copy_right,
         parallel=parallel,
+        chain=_chain(k) if depth == k > _CHAIN and m > 1 else None,
     )  # fmt: skip
 
 
@@ -191,6 +200,13 @@ def _cycles(m: int, n: int, lanes: int, tile: tuple[int, int]) -> float:
                 # Loads: a vector in a cycle, two single elements in a cycle.
                 total += tall * wide * (max(r * v, _LATENCY, v + r / 2) + 0.25)
     return total
+
+
+def _chain(k: int) -> int | None:
+    """The largest chain that divides a sum, unless all that do are very short."""
+    fewest = -(-k // _CHAIN)
+    parts = next((parts for parts in range(fewest, 4 * fewest) if k % parts == 0), None)
+    return None if parts is None else k // parts
 
 
 def _even(extent: int, most: int, step: int = 1) -> int:
