@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import prod
+
 import numpy as np
 
 from tvmlab.graph.ir import Attribute
@@ -64,3 +66,27 @@ def _compress(site: Site) -> str:
     if "axis" in site.attrs:
         return site.add("gather", site[0], places, axis=site.attr("axis"))
     return site.add("gather", site.reshape(site[0], [site.type().count]), places, axis=0)
+
+
+@onnx_op("MaxUnpool")
+def _max_unpool(site: Site) -> str:
+    """Each element goes back to where a pooling took it from; all else is zero."""
+    shape = site.type().sizes
+    kernel = site.attr("kernel_shape")
+    rank = len(kernel)
+    strides, pads = site.attr("strides", (1,) * rank), site.attr("pads", (0,) * (2 * rank))
+    spatial = [
+        (shape[2 + d] - 1) * strides[d] + kernel[d] - pads[d] - pads[rank + d] for d in range(rank)
+    ]
+    whole = (*shape[:2], *spatial)
+    empty = site.param(np.zeros(prod(whole), site.type().dtype.numpy))
+    flat, places = (site.reshape(site[n], [site.type().count]) for n in range(2))
+    placed = site.add("scatter_elements", empty, places, flat, axis=0)
+    found = site.reshape(placed, whole)
+    if not site.has(2):
+        return found
+    # The places are those of the size that follows from the pooling; the rest is zero.
+    missing = [w - s for w, s in zip(site.ints(2, "the shape"), whole, strict=True)]
+    if any(m < 0 for m in missing):
+        raise site.error(f"the shape {site.ints(2, 'the shape')} is smaller than {whole}")
+    return site.add("pad", found, pads=(*[0] * len(whole), *missing))

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
+from math import prod
 from typing import Any
+
+import numpy as np
 
 from tvmlab.graph.dims import Dim, Sym
 
@@ -88,6 +91,28 @@ def _fitted(
         before.append(small if auto == "SAME_UPPER" else large)
         after.append(large if auto == "SAME_UPPER" else small)
     return (*before, *after), tuple(behind)
+
+
+@onnx_op("Col2Im")
+def _col_to_image(site: Site) -> str:
+    """Windows added up where they overlap: a transposed convolution with one-hot filters."""
+    image, kernel = site.ints(1, "the size of the image"), site.ints(2, "the size of a window")
+    batch, columns, _ = site.type().shape
+    rank, window_size = len(kernel), prod(kernel)
+    strides, dilations = site.attr("strides", (1,) * rank), site.attr("dilations", (1,) * rank)
+    pads = site.attr("pads", (0,) * (2 * rank))
+    span = [(k - 1) * d + 1 for k, d in zip(kernel, dilations, strict=True)]
+    padded = [size + pads[d] + pads[rank + d] for d, size in enumerate(image)]
+    places = [(padded[d] - span[d]) // strides[d] + 1 for d in range(rank)]
+    channels = int(columns) // window_size  # type: ignore[arg-type]
+    # What a stride does not reach stays zero.
+    rest = [padded[d] - span[d] - (places[d] - 1) * strides[d] for d in range(rank)]
+    one_hot = np.eye(window_size, dtype=site.type().dtype.numpy)
+    filters = np.tile(one_hot.reshape(window_size, 1, *kernel), (channels, *[1] * (rank + 1)))
+    value = site.reshape(site[0], [batch, channels * window_size, *places])
+    return site.add("conv_transpose", value, site.param(filters), groups=channels,
+                    strides=strides, pads=pads, dilations=dilations,
+                    output_padding=tuple(rest))  # fmt: skip
 
 
 @onnx_op("MaxPool")
