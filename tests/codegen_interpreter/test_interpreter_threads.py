@@ -241,3 +241,21 @@ def test_threads_wait_where_a_later_round_writes_elements_of_other_threads() -> 
         """
     )
     np.testing.assert_array_equal(kept[:12], [0, 1, 2, 3] * 3)
+
+
+@pytest.mark.parametrize("outer", ['thread(4, "blockIdx.y")', 'thread(4, "threadIdx.x")'])
+@pytest.mark.parametrize("inner", ["parallel(6)", "vectorized(6)", "range(6)"])
+def test_memory_of_an_iteration_inside_a_thread_is_its_own(outer: str, inner: str) -> None:
+    program = parse(f"""
+def f(A: float32[24], C: float32[24]):
+    for i in {outer}:
+        for j in {inner}:
+            S = alloc(float32[1], scope="register")
+            S[0] = A[i * 6 + j]
+            for k in range(3):
+                S[0] = S[0] + 1.0
+            C[i * 6 + j] = S[0]
+""")
+    a, c = np.arange(24, dtype="float32"), np.zeros(24, "float32")
+    interpret(program, [a, c])
+    np.testing.assert_array_equal(c, a + 3)

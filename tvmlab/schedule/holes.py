@@ -7,11 +7,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tvmlab.arith import detect_iter_map, polyhedral
-from tvmlab.ir import Block, Buffer, IterVar, Load, Var, conjunction
+from tvmlab.ir import Block, BlockSymbol, Buffer, IterVar, Load, Program, Var, conjunction
 
 from .assumptions import size_facts
 from .block_accesses import BlockAccess, block_accesses
-from .index import ProgramIndex, buffers_read
+from .index import ProgramIndex, buffers_read, index_of
 from .verdict import RefusedError, refuse, unsure
 from .windows import covers
 
@@ -53,6 +53,20 @@ def require_written(
     for found in _accesses(index, reader, buffer):
         if not found.writes:
             _require(index, found.access, primitive, subject, told)
+
+
+def require_around_holes(
+    before: ProgramIndex, moved: Program, block: BlockSymbol, primitive: str
+) -> None:
+    """Refuse to let a block that was laid out anew over a box read what nobody writes.
+
+    Where it was, it read around the holes of a buffer.
+    """
+    index = index_of(moved)
+    reader = index.blocks[block]
+    for buffer in buffers_read(reader):
+        if buffer in before.writers and has_holes(before, buffer):
+            require_written(index, reader, buffer, primitive, block)
 
 
 def require_started(index: ProgramIndex, buffer: Buffer, primitive: str, subject: object) -> None:

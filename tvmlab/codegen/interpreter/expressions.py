@@ -61,6 +61,7 @@ class ExprCompiler:
         self._places: dict[Var, int] = {}
         self._slots: dict[Buffer, Slot] = {}
         self._born: dict[Buffer, int] = {}
+        self._seen_in: dict[Buffer, tuple[ConcurrentLoop, ...]] = {}
         self._shadows: dict[tuple[ConcurrentLoop, Slot], Shadow] = {}
         self._private: set[tuple[Var, Buffer]] = set()
         self.unwatched: frozenset[Buffer] = frozenset()
@@ -72,13 +73,14 @@ class ExprCompiler:
             self.frame.append(0)
         return self._places[var]
 
-    def declare(self, buffer: Buffer, *, outside: int = 0) -> Slot:
+    def declare(self, buffer: Buffer, *, seen_in: ConcurrentLoop | None = None) -> Slot:
         """Make the slot of a buffer; loops around this point cannot race on it.
 
-        The innermost `outside` ones can: their iterations see one storage.
+        All iterations of `seen_in` can: they see one storage nevertheless.
         """
         self._slots[buffer] = slot = Slot(buffer)
-        self._born[buffer] = len(self.concurrent) - outside
+        self._born[buffer] = len(self.concurrent)
+        self._seen_in[buffer] = () if seen_in is None else (seen_in,)
         return slot
 
     def keep_private(self, var: Var, buffer: Buffer) -> None:
@@ -94,7 +96,7 @@ class ExprCompiler:
         found: list[Shadow] = []
         if buffer in self.unwatched:
             return ()
-        for loop in self.concurrent[self._born[buffer] :]:
+        for loop in (*self._seen_in[buffer], *self.concurrent[self._born[buffer] :]):
             # What no iteration writes, all may read.
             if buffer not in loop.writes:
                 continue

@@ -72,6 +72,7 @@ class Kernel:
         self.keeps_order = any(isinstance(n, Block) for n in walk(root))
         self._placed = {p.block: p for p in placed_blocks(root)}
         self._racing: frozenset[Buffer] = frozenset()
+        self._team = Team(self._racing)
         self._slots: list[Slot] = []
         self._owned: list[tuple[Slot, Buffer]] = []
         self._now: dict[str, int] = {}
@@ -101,7 +102,7 @@ class Kernel:
         writes = frozenset(n.buffer for n in walk(self._root) if isinstance(n, Store))
         grid = Grid(frozenset(b for b in writes if self._is_global(b)))
         self._racing = frozenset(b for b in writes if self._by_all(b))
-        team = Team(self._racing)
+        team = self._team = Team(self._racing)
         extents = {
             tag: [host.guarded(lp.extent, lp) for lp in loops] for tag, loops in self._loops.items()
         }
@@ -147,9 +148,9 @@ class Kernel:
         """Whether all threads of a group see one storage of a buffer."""
         return all(self._shared(buffer, tag) for tag in self._loops if tag in GROUP_TAGS)
 
-    def watches(self, buffer: Buffer) -> bool:
-        """Whether threads of a group can race on a buffer that begins its life in the kernel."""
-        return buffer in self._racing
+    def team_seeing(self, buffer: Buffer) -> Team | None:
+        """The threads that can race on a buffer which begins its life in the kernel, if any."""
+        return self._team if buffer in self._racing else None
 
     def runs_first_only(self, block: Block) -> tuple[str, ...]:
         """The tags of which only the first thread runs a block: its output is theirs together."""

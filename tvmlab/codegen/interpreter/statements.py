@@ -245,8 +245,8 @@ class StmtCompiler:
     def enter(self, s: Alloc) -> Action:
         """The closure that gives a buffer fresh storage; its body is compiled after this."""
         shape = self.shape(s.buffer)
-        watched = self.kernel is not None and self.kernel.watches(s.buffer)
-        slot = self.exprs.declare(s.buffer, outside=1 if watched else 0)
+        team = None if self.kernel is None else self.kernel.team_seeing(s.buffer)
+        slot = self.exprs.declare(s.buffer, seen_in=team)
         slot.written = bytearray()
         if self.kernel is not None:
             return self.kernel.enter_alloc(s, slot, shape)

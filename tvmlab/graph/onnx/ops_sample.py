@@ -231,7 +231,9 @@ def _deform_conv(site: Site) -> str:
         _linear(moves.part(2, d) + Value(site, site.param(origin[d]))).inside(size, True)
         for d, size in enumerate(sizes)
     ]
-    start = np.arange(batch * shared).reshape(-1, *[1] * (2 + rank)) * prod(sizes)
+    images = batch * shared
+    shape: tuple[int, ...] = (images, *[1] * (2 + rank))
+    start = np.arange(images).reshape(shape) * prod(sizes)
     found = table.neighbors(Value(site, site.param(start)), taps).reduce("sum", 3)
     if site.has(4):
         mask = Value(site, site[4])

@@ -97,7 +97,8 @@ def _stft(site: Site) -> str:
     signal = Value(site, site[0])
     if site.rank == 2:
         signal = signal.reshape(*signal.shape, 1)
-    batch, total, parts = signal.shape
+    batch, total, _ = signal.shape
+    parts = int(site.type().sizes[2]) if site.rank == 3 else 1
     step = int(site.ints(1, "the step")[0])
     length = int(site.ints(3, "the length")[0]) if site.has(3) else int(site.type(2).sizes[0])
     if not isinstance(total, int) or step < 1 or not 1 <= length <= total:
@@ -111,7 +112,7 @@ def _stft(site: Site) -> str:
             raise site.error(f"the window has {site.type(2).sizes[0]} numbers, a frame {length}")
         pieces = pieces * Value(site, site[2]).reshape(length, 1)
     bins = length // 2 + 1 if site.attr("onesided", 1) else length
-    found = _transformed(pieces, _waves(length, bins, int(parts)))
+    found = _transformed(pieces, _waves(length, bins, parts))
     return found.reshape(batch, frames, bins, 2).name
 
 

@@ -24,7 +24,7 @@ from tvmlab.ir import (
     substitute,
 )
 from tvmlab.schedule.coverage import require_covered_consumers, require_covered_reads
-from tvmlab.schedule.holes import has_holes, require_whole
+from tvmlab.schedule.holes import has_holes, require_around_holes, require_whole
 from tvmlab.schedule.index import ProgramIndex, accesses, index_of
 from tvmlab.schedule.kinds import block_kind, final_stores, plain_iters, single_store
 from tvmlab.schedule.legality import binding_vars, sole_writer, vars_of, written_buffer
@@ -78,6 +78,7 @@ def compute_at(program: Program, block: BlockSymbol, loop: Var) -> Applied:
     placed = insert_at(program, target, position, nest.stmt)
     moved = remove_stmt(placed, producer)
     require_covered_reads(moved, block, "compute_at")
+    require_around_holes(index, moved, block, "compute_at")
     return Applied(moved, nest.loops)
 
 
@@ -245,6 +246,7 @@ def reverse_compute_at(program: Program, block: BlockSymbol, loop: Var) -> Appli
     moved = remove_stmt(insert_at(program, target, position, nest.stmt), consumer)
     require_covered_reads(moved, block, "reverse_compute_at")
     require_covered_consumers(moved, block, "reverse_compute_at")
+    require_around_holes(index, moved, block, "reverse_compute_at")
     if not has_holes(index, written):
         # Its producer may run less often than it does, as for the padding of a copy.
         require_whole(index_of(moved), written, "reverse_compute_at", block)
