@@ -118,7 +118,9 @@ def test_fused_and_in_parts_compute_the_same(name: str) -> None:
     inputs = operator.inputs(small)
     wanted = operator.reference(small, inputs)
     ours = operator.ours(small, inputs, Target.host())
-    (parts,) = operator.peers[0].make(small, inputs, 1)
-    assert int(ours.prepared.split()[0]) < int(parts.prepared.split()[0])
-    for contender in (ours, parts):
+    parts = operator.peers[0].make(small, inputs, 1)
+    kernels = [int(contender.prepared.split()[0]) for contender in (ours, *parts)]
+    assert kernels == ([1, 3, 4] if name == "fused-depthwise" else kernels[:2])
+    assert kernels[0] < kernels[1]
+    for contender in (ours, *parts):
         np.testing.assert_allclose(contender.result(), wanted, rtol=0, atol=1e-5)
