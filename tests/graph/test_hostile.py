@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +55,16 @@ MODELS: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: model_of([helper.make_node("Relu", ["b"], ["y"], name="one"),
                           helper.make_node("Relu", ["y"], ["b"], name="two")]),
         "one, two wait for one another: the graph has a circle",
+    ),
+    "no result": (
+        lambda: model_of([helper.make_node("Shape", ["x"], [], name="n"),
+                          helper.make_node("Relu", ["x"], ["y"])]),
+        "node n (Shape) has no output",
+    ),
+    "impossible version": (
+        lambda: helper.make_model(model_of(ADD).graph, opset_imports=[
+            helper.make_opsetid("", 17), helper.make_opsetid("a.b", 1 << 40)], ir_version=8),
+        "version 1099511627776 of the operators of a.b, and there is none such",
     ),
     "self": (lambda: model_of([helper.make_node("Relu", ["y"], ["y"], name="n")]), "a circle"),
     "lost input": (lambda: node("Relu", "nothing"), "reads nothing, which is neither an input"),
@@ -178,10 +188,9 @@ def test_names_that_are_no_text() -> None:
         from_onnx(data.replace(b"Relu", b"R\xff\xfeu"))
 
 
-def mutations(seed: int, count: int) -> None:
-    """Random changes of a good file: each is read or refused, never anything else."""
+def good_model() -> Any:
     weights = numpy_helper.from_array(np.ones((4, 2, 3, 3), "f4"), "w")
-    good = model_of(
+    return model_of(
         [
             helper.make_node("Conv", ["x", "w"], ["c"], pads=[1, 1, 1, 1]),
             helper.make_node("Shape", ["c"], ["s"]),
@@ -190,7 +199,12 @@ def mutations(seed: int, count: int) -> None:
         ],
         [weights],
         (1, 2, 5, 5),
-    ).SerializeToString()
+    )
+
+
+def mutations(seed: int, count: int) -> None:
+    """Random changes of a good file: each is read or refused, never anything else."""
+    good = good_model().SerializeToString()
     rng = np.random.default_rng(seed)
     for _ in range(count):
         data = bytearray(good)
@@ -203,10 +217,14 @@ def mutations(seed: int, count: int) -> None:
                 del data[place : place + int(rng.integers(1, 9))]
             else:
                 data[place:place] = rng.bytes(int(rng.integers(1, 9)))
-        start = time.process_time()
-        with contextlib.suppress(TvmlabError):
-            from_onnx(bytes(data))
-        assert time.process_time() - start < 1
+        read_or_refused(bytes(data))
+
+
+def read_or_refused(data: bytes) -> None:
+    start = time.process_time()
+    with contextlib.suppress(TvmlabError):
+        from_onnx(data)
+    assert time.process_time() - start < 1
 
 
 def test_mutated_files() -> None:
@@ -216,3 +234,70 @@ def test_mutated_files() -> None:
 @pytest.mark.slow
 def test_many_mutated_files() -> None:
     mutations(1, 10_000)
+
+
+NUMBERS = (-(1 << 63), -1, 0, 1, 2, 3, 7, 255, 1 << 31, 1 << 40, (1 << 63) - 1)
+TEXTS = ("", "x", "w", "y", "c", "s", "axis", "Relu", "If", "\0", "../x", "n" * 300)
+
+
+def other_fields(seed: int, count: int) -> None:
+    """Files whose parts are in order, but say other things: no reader refuses them at once."""
+    rng = np.random.default_rng(seed)
+    for _ in range(count):
+        model = good_model()
+        for _ in range(int(rng.integers(1, 4))):
+            fields = list(fields_of(model))
+            change(*fields[int(rng.integers(len(fields)))], rng)
+        read_or_refused(model.SerializeToString())
+
+
+def fields_of(message: Any) -> Iterator[tuple[Any, Any]]:
+    for field, value in message.ListFields():
+        yield message, field
+        if field.type == field.TYPE_MESSAGE:
+            for inner in value if field.is_repeated else [value]:
+                yield from fields_of(inner)
+
+
+def change(message: Any, field: Any, rng: np.random.Generator) -> None:
+    """Give a field another value; of a list, drop, double or change an element."""
+    value = getattr(message, field.name)
+    if not field.is_repeated:
+        if field.type == field.TYPE_MESSAGE:
+            message.ClearField(field.name)
+        else:
+            set_or_leave(lambda: setattr(message, field.name, another(value, rng)))
+        return
+    place = int(rng.integers(len(value)))
+    match int(rng.integers(3)):
+        case 0:
+            del value[place]
+        case 1:
+            value.extend([value[place]] * int(rng.integers(1, 40)))
+        case _ if field.type != field.TYPE_MESSAGE:
+            set_or_leave(lambda: value.__setitem__(place, another(value[place], rng)))
+        case _:
+            value.MergeFrom([value[place]])
+
+
+def set_or_leave(set_it: Callable[[], object]) -> None:
+    """Numbers that a field has no room for stay what they were."""
+    with contextlib.suppress(ValueError):
+        set_it()
+
+
+def another(value: Any, rng: np.random.Generator) -> Any:
+    if isinstance(value, bytes):
+        return value[: int(rng.integers(len(value) + 1))] + rng.bytes(int(rng.integers(9)))
+    if isinstance(value, str):
+        return TEXTS[int(rng.integers(len(TEXTS)))]
+    return type(value)(NUMBERS[int(rng.integers(len(NUMBERS)))])
+
+
+def test_files_with_other_fields() -> None:
+    other_fields(0, 200)
+
+
+@pytest.mark.slow
+def test_many_files_with_other_fields() -> None:
+    other_fields(1, 10_000)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
@@ -10,6 +12,7 @@ import tvmlab.te as te
 from tvmlab.graph import BuildOptions, Graph, GraphBuilder, TensorType, evaluate
 from tvmlab.graph.compiler import BuildReport, build_with_report
 from tvmlab.graph.in_place import overwriting
+from tvmlab.ir import Expr, Var
 from tvmlab.schedule import Schedule
 
 SHAPE = (24, 40)
@@ -119,13 +122,13 @@ def test_random_graphs(seed: int) -> None:
 def _program(body: str) -> Schedule:
     x = te.placeholder((8, 8), name="x")
     y = te.placeholder((8, 8), name="y")
-    element = {
+    elements: dict[str, Callable[[Var, Var], Expr]] = {
         "same": lambda i, j: x[i, j] * 2 + y[j, i],
         "turned": lambda i, j: x[j, i] + y[i, j],
         "neighbour": lambda i, j: x[i, j] + x[i, (j + 1) % 8] + y[i, j],
         "first": lambda i, j: x[i, 0] + x[i, j] + y[i, j],
-    }[body]
-    out = te.compute((8, 8), element, name="out")
+    }
+    out = te.compute((8, 8), elements[body], name="out")
     return Schedule(out, args=[x, y, out])
 
 

@@ -156,6 +156,8 @@ class _Importer:
             self._node(node)
 
     def _node(self, node: NodeProto) -> None:
+        if not node.output:
+            raise GraphError(f"node {node.name} ({node.op_type}) has no output")
         found = [self._lookup(i) if i else None for i in node.input]
         if any(isinstance(f, np.ndarray) for f in found) and self._sizes_node(node, found):
             return

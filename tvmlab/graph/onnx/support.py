@@ -20,6 +20,10 @@ _HINTS = {
 }
 
 
+_LATEST = 9999
+"""No domain will have a later version: damaged files claim any number."""
+
+
 def check_support(model: ModelProto) -> int:
     """The version of the standard that a model uses.
 
@@ -36,6 +40,10 @@ def check_support(model: ModelProto) -> int:
     if not versions and not own:
         raise GraphError("the model does not say which version of the operators it uses",
                          hint="it may be truncated, or no ONNX model")  # fmt: skip
+    for domain, version in versions.items():
+        if not 0 <= version <= _LATEST:
+            raise GraphError(f"the model uses version {version} of the operators of "
+                             f"{domain or 'ONNX'}, and there is none such")  # fmt: skip
     found: dict[str, None] = {}
     for node in _all_nodes(model):
         domain = "" if node.domain == "ai.onnx" else node.domain
