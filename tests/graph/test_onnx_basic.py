@@ -72,3 +72,41 @@ def test_sizes_must_be_known() -> None:
     with pytest.raises(GraphError, match="the graph net has inputs of unknown size: n") as error:
         tl.compiler.build(from_onnx(network()))
     assert error.value.hint == "give them: build(model, sizes={'n': 1}), or --size n=1"
+
+
+def choosing(rows: int) -> onnx.ModelProto:
+    """Twice x if its sum is positive, else `rows` rows of zeros."""
+    shape = onnx.numpy_helper.from_array(np.array([rows, 3]), "shape")
+    value = numpy_helper.from_array(np.zeros(1, "f4"), "value")
+    inner = [
+        helper.make_graph([helper.make_node("Add", ["x", "x"], ["t"])], "yes", [],
+                          [helper.make_tensor_value_info("t", 1, [2, 3])]),
+        helper.make_graph([helper.make_node("ConstantOfShape", ["shape"], ["e"], value=value)],
+                          "no", [], [helper.make_tensor_value_info("e", 1, [rows, 3])], [shape]),
+    ]  # fmt: skip
+    nodes = [
+        helper.make_node("ReduceSum", ["x"], ["sum"], keepdims=0),
+        helper.make_node("Greater", ["sum", "zero"], ["c"]),
+        helper.make_node("If", ["c"], ["y"], name="choice", then_branch=inner[0],
+                         else_branch=inner[1]),
+    ]  # fmt: skip
+    graph = helper.make_graph(nodes, "g", [helper.make_tensor_value_info("x", 1, [2, 3])],
+                              [helper.make_tensor_value_info("y", 1, None)],
+                              [numpy_helper.from_array(np.array(0, "f4"), "zero")])  # fmt: skip
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
+
+
+def test_a_branch_is_chosen_while_the_model_runs() -> None:
+    graph, lib, params = tl.compiler.build(choosing(2), "cpu")
+    module = tl.runtime.create(graph, lib)
+    module.set_input(**params)
+    x = np.arange(6, dtype="f4").reshape(2, 3)
+    for sign in (1, -1):
+        module.run(x=sign * x)
+        want = 2 * x if sign > 0 else np.zeros_like(x)
+        np.testing.assert_array_equal(module.get_output(0), want)
+
+
+def test_branches_of_different_shapes_must_be_chosen_before() -> None:
+    with pytest.raises(GraphError, match="which branch is taken is computed when the model runs"):
+        from_onnx(choosing(4))

@@ -1,6 +1,7 @@
 """Converters of nodes that hold graphs: built in place, as often as they run.
 
-Which branch runs, and how often a loop does, must be known while the graph is built.
+How often a loop runs must be known while the graph is built. Where it is not known which branch is
+taken, both are computed.
 """
 
 from __future__ import annotations
@@ -17,10 +18,23 @@ _MOST_TURNS = 256
 
 @onnx_op("If")
 def _if(site: Site) -> list[str]:
-    """The branch of a condition that is known now."""
-    condition = site.constant(0, "which branch is taken")
+    """The branch of a condition that is known now; else a choice between the results of both."""
+    condition = site.known(0)
+    if condition is None:
+        return _choices(site)
     branch = "then_branch" if bool(condition.reshape(-1)[0]) else "else_branch"
     return list(site.around.branch(site, site.attr(branch), []))
+
+
+def _choices(site: Site) -> list[str]:
+    results = [
+        site.around.branch(site, site.attr(name), []) for name in ("then_branch", "else_branch")
+    ]
+    if any(site.around.type_of(a) != site.around.type_of(b) for a, b in zip(*results, strict=True)):
+        # Results of different shapes: which one it is has to be known.
+        site.constant(0, "which branch is taken")
+    condition = site.reshape(site[0], ())
+    return [site.add("where", condition, a, b) for a, b in zip(*results, strict=True)]
 
 
 @onnx_op("Loop")
