@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from helpers.tune_templates import Oracle, blocked, blocked_space
 
+import tvmlab.tune.chooser as chooser
 from tvmlab import te
 from tvmlab.inspect import tuning_report
 from tvmlab.ir import structural_hash
@@ -165,3 +167,16 @@ def test_what_was_best_for_a_relative_is_tried_first(tmp_path: Path) -> None:
         assert not alone.waiting
         other = Tuner(generic_space(small_conv()), log=log, runner=Oracle(by_length), starts=())
         assert not other.waiting
+
+
+def test_features_of_points_are_remembered_within_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(chooser, "_MOST_ROWS", 32)
+    tuner = Tuner(blocked_space(32), runner=Oracle(by_length))
+    features = tuner._chooser._features  # pyright: ignore[reportPrivateUsage]
+    remembered = tuner._chooser._rows  # pyright: ignore[reportPrivateUsage]
+    rng = np.random.default_rng(0)
+    for count in (12, 12, 12, 40, 12):
+        points = tuner.space.sample(count, rng)
+        assert np.array_equal(features(points), tuner.space.features(points))
+        assert np.array_equal(features(points[:6]), tuner.space.features(points[:6]))
+        assert len(remembered) <= 48

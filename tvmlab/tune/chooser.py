@@ -133,8 +133,9 @@ class Chooser:
         if len(missing) > _MOST_ROWS // 2:
             return self.space.features(points)
         if len(self._rows) + len(missing) > _MOST_ROWS:
+            wanted = set(keys)
             for key in list(self._rows)[: _MOST_ROWS // 2]:
-                if key not in keys:
+                if key not in wanted:
                     del self._rows[key]
         if missing:
             rows = self.space.features(points[missing])
