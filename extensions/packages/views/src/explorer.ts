@@ -28,6 +28,7 @@ import { openPoint, plotted } from './plot/opening';
 import { BRUSHED, Scatter } from './plot/scatter';
 import { dress, type IPreferences, preferencesOf } from './preferences';
 import { Presses } from './presses';
+import { ownShortcuts } from './shortcuts';
 import { addStyles } from './style/styles';
 import { tabKey } from './tabKeys';
 import { TypeAhead } from './typeAhead';
@@ -75,7 +76,7 @@ class Explorer implements IExplorer {
     });
     dress(this._root, this._preferences);
     this._controller.prefer(this._preferences);
-    this._unfollow = onPublished(() => this._prefer(preferencesOf(model)));
+    this._ends = [onPublished(() => this._prefer(preferencesOf(model))), ownShortcuts(this._root)];
     new TypeAhead(this._root, this._controller.acts, text => this._announcer.say(text));
     new Presses(this._root);
     this._listen();
@@ -85,7 +86,7 @@ class Explorer implements IExplorer {
   dispose(): void {
     this._controller.dispose();
     this._search.dispose();
-    this._unfollow();
+    this._ends.forEach(end => end());
     this._waiting?.dispose();
     this._root.remove();
   }
@@ -294,5 +295,5 @@ class Explorer implements IExplorer {
   private _plotted: IViewState['session']['plot'] | null = null;
   private _waiting: IExplorer | null = null;
   private _preferences: IPreferences;
-  private readonly _unfollow: () => void;
+  private readonly _ends: readonly (() => void)[];
 }

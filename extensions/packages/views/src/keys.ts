@@ -9,7 +9,7 @@ export interface IFocus {
 }
 
 /** The name of a key with its modifiers, as actions give theirs: `s`, `Shift+ArrowUp`. */
-function keyName(event: KeyboardEvent): string {
+export function keyName(event: KeyboardEvent): string {
   const { key } = event;
   const name = key.length === 1 ? key.toLowerCase() : key;
   const shift = event.shiftKey && (key.length > 1 || /[a-z]/i.test(key));
@@ -17,7 +17,8 @@ function keyName(event: KeyboardEvent): string {
   return `${control ? 'Ctrl+' : ''}${event.altKey ? 'Alt+' : ''}${shift ? 'Shift+' : ''}${name}`;
 }
 
-const isField = (target: EventTarget | null): boolean =>
+/** Whether keys there are text, or choose among options. */
+export const isField = (target: EventTarget | null): boolean =>
   target instanceof HTMLInputElement || target instanceof HTMLSelectElement;
 
 const isButton = (target: EventTarget | null): boolean =>
