@@ -259,7 +259,7 @@ def test_nothing_moves_for_who_asks_for_no_motion(host: BareHost) -> None:
     assert moving == 0
 
 
-def test_the_systems_own_colours_still_tell_states_apart(host: BareHost) -> None:
+def test_the_systems_own_colors_still_tell_states_apart(host: BareHost) -> None:
     host.page.emulate_media(forced_colors="active")
     outline = "element => getComputedStyle(element).outlineStyle"
     selected = host.explorer.root.locator(".tvmlab-row[aria-selected=true]")

@@ -57,7 +57,7 @@ def test_a_schedule_is_made_in_the_cell(notebook: Page) -> None:
     explorer.root.get_by_role("button", name="Apply").click()
     expect(explorer.line("j_inner")).to_be_visible()
 
-    # Reorder, vectorise and parallelise by keyboard alone.
+    # Reorder, vectorize and parallelize by keyboard alone.
     explorer.select("k")
     explorer.press("Shift+ArrowUp")
     expect(explorer.lines).to_contain_text(["for i", "for j_outer", "for k", "for j_inner", "C"])

@@ -121,7 +121,7 @@ def test_devices_as_json_is_the_report(capsys: pytest.CaptureFixture[str]) -> No
 def test_as_a_process() -> None:
     good, bad = run("devices"), run("deviecs")
     assert (good.returncode, good.stderr) == (0, "")
-    assert "\x1b" not in good.stdout  # no colour codes where nobody sees them
+    assert "\x1b" not in good.stdout  # no color codes where nobody sees them
     assert (bad.returncode, bad.stdout) == (2, "")
     assert "did you mean 'devices'?" in bad.stderr
 

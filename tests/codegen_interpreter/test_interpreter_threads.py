@@ -259,3 +259,42 @@ def f(A: float32[24], C: float32[24]):
     a, c = np.arange(24, dtype="float32"), np.zeros(24, "float32")
     interpret(program, [a, c])
     np.testing.assert_array_equal(c, a + 3)
+
+
+@pytest.mark.parametrize(
+    ("loops", "row"),
+    [
+        (["b in thread(1, 'blockIdx.x')", "t in range(4)", "i in thread(2, 'threadIdx.x')"], "t"),
+        (["b in thread(1, 'blockIdx.x')", "i in thread(2, 'threadIdx.x')", "t in range(4)"], "t"),
+        (
+            ["i in thread(2, 'threadIdx.x')", "o in range(2)", "t in range(2)"],
+            "o * 2 + t",
+        ),
+    ],
+)
+def test_threads_wait_in_rounds_that_read_what_others_wrote_before(
+    loops: list[str], row: str
+) -> None:
+    """One block alone, whose next round needs elements of another thread."""
+    nest = "".join("    " * (n + 1) + f"for {loop}:\n" for n, loop in enumerate(loops))
+    program = parse(
+        f"""
+def f(A: float32[5, 2], C: float32[5, 2]):
+    T = alloc(float32[5, 2], scope="shared")
+    for q in range(2):
+        with block("first", v=spatial(2, q)):
+            T[0, v] = A[0, v]
+{nest}                with block("step", vt=opaque(4, {row}), vi=spatial(2, i)):
+                    T[vt + 1, vi] = T[vt, 1 - vi] * 0.5 + A[vt + 1, vi]
+    for u in range(5):
+        for j in range(2):
+            with block("C", vt=spatial(5, u), vi=spatial(2, j)):
+                C[vt, vi] = T[vt, vi]
+""".replace("'", '"')
+    )
+    a = np.random.default_rng(0).random((5, 2), dtype=np.float32)
+    want, got = a.copy(), np.empty_like(a)
+    for t in range(4):
+        want[t + 1] += want[t, ::-1] * np.float32(0.5)
+    interpret(program, [a, got])
+    np.testing.assert_allclose(got, want, rtol=1e-6)

@@ -265,7 +265,7 @@ def test_every_half_survives_widening_and_narrowing(spec: str, lanes: int) -> No
     halves = np.arange(1 << 16, dtype=np.uint32).astype(np.uint16).view(np.float16)
     single = DType("float", 32, lanes)
     wide = elementwise(lambda x: cast(x, single), [halves], "float32", lanes, target)
-    # All halves, what lies in the middle between two, and the neighbours of both.
+    # All halves, what lies in the middle between two, and the neighbors of both.
     with np.errstate(all="ignore"):
         same(wide, halves.astype(np.float32))
         middle = (wide + np.roll(wide, -1)) / 2

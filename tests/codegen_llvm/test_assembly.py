@@ -124,7 +124,7 @@ def test_reassociation_is_off_by_default() -> None:
     assert FastMath(contract=False).flags == ""
 
 
-def test_llvm_neither_vectorises_nor_unrolls() -> None:
+def test_llvm_neither_vectorizes_nor_unrolls() -> None:
     ba, bb, i = buffer("A", 1024), buffer("B", 1024), Var("i")
     program = Program("f", (ba, bb), For(i, const(1024), Store(bb, (i,), Load(ba, (i,)) + 1.0)))
     text = compile_module(emit_module(program, HOST), HOST).llvm_text_optimized
@@ -143,7 +143,7 @@ def test_unrolling_by_llvm_can_be_asked_for() -> None:
 
 def test_stages_are_timed_and_text_is_made_on_demand() -> None:
     compiled = compile_module(emit_module(micro_kernel(2, 1, 4, 8), HOST), HOST, opt_level=1)
-    assert set(compiled.seconds) == {"parse", "optimise", "codegen"}
+    assert set(compiled.seconds) == {"parse", "optimize", "codegen"}
     assert all(value > 0 for value in compiled.seconds.values())
     assert "micro" in compiled.asm
     assert "i32 @micro(" in compiled.llvm_text_optimized

@@ -121,7 +121,7 @@ def test_sources() -> None:
 
 def test_stages_are_timed_and_passes_recorded() -> None:
     exe = tl.build(matmul(), cache=False)
-    assert {"lower", "emit", "parse", "optimise", "codegen", "load"} <= exe.stages.keys()
+    assert {"lower", "emit", "parse", "optimize", "codegen", "load"} <= exe.stages.keys()
     assert all(s >= 0 for s in exe.stages.values())
     assert any(r.changed for r in exe.record)
 

@@ -125,7 +125,7 @@ def _program(body: str) -> Schedule:
     elements: dict[str, Callable[[Var, Var], Expr]] = {
         "same": lambda i, j: x[i, j] * 2 + y[j, i],
         "turned": lambda i, j: x[j, i] + y[i, j],
-        "neighbour": lambda i, j: x[i, j] + x[i, (j + 1) % 8] + y[i, j],
+        "neighbor": lambda i, j: x[i, j] + x[i, (j + 1) % 8] + y[i, j],
         "first": lambda i, j: x[i, 0] + x[i, j] + y[i, j],
     }
     out = te.compute((8, 8), elements[body], name="out")
@@ -133,7 +133,7 @@ def _program(body: str) -> Schedule:
 
 
 @pytest.mark.parametrize(
-    ("body", "safe"), [("same", True), ("turned", False), ("neighbour", False), ("first", False)]
+    ("body", "safe"), [("same", True), ("turned", False), ("neighbor", False), ("first", False)]
 )
 def test_what_a_schedule_reads_decides(body: str, safe: bool) -> None:
     sch = _program(body)

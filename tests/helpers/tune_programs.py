@@ -29,7 +29,7 @@ def convolution(
 
 
 def tiled_matmul(n: int = 64, rows: int = 4, lanes: int = 16) -> Schedule:
-    """Tiled, vectorised, with a local accumulator."""
+    """Tiled, vectorized, with a local accumulator."""
     schedule = Schedule(matmul(n))
     i, j, k = schedule.loops("C")
     io, ii = schedule.split(i, [None, rows])

@@ -68,7 +68,7 @@ def test_a_box_that_spans_whole_rows_is_one_run() -> None:
     assert whole.bytes(64) == 64  # 15 elements in a row, not five lines
 
 
-def test_neighbours_of_a_stencil_share_a_box() -> None:
+def test_neighbors_of_a_stencil_share_a_box() -> None:
     a = te.placeholder((34,), name="A")
     b = te.compute((32,), lambda i: a[i] + a[i + 1] + a[i + 2], name="B")
     sch = Schedule(b)

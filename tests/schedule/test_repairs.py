@@ -36,7 +36,7 @@ def two_readers() -> Tensor:
     return te.compute((6, 8), lambda i, j: b[i, j] * c[i, j], name="D")
 
 
-def neighbours() -> Tensor:
+def neighbors() -> Tensor:
     a = te.placeholder((16,), name="A")
     b = te.compute((16,), lambda i: a[i] * 2.0, name="B")
     return te.compute((14,), lambda i: b[i] + b[i + 2], name="C")
@@ -88,7 +88,7 @@ def _unfinished() -> Asked:
 
 
 def _shifted() -> Asked:
-    sch = Schedule(neighbours())
+    sch = Schedule(neighbors())
     return sch, "reverse_compute_at", ("C", sch.loops("B")[0])
 
 
@@ -118,7 +118,7 @@ def _double_buffer() -> Asked:
 
 
 def _rolling() -> Asked:
-    return Schedule(neighbours()), "rolling_buffer", ("B",)
+    return Schedule(neighbors()), "rolling_buffer", ("B",)
 
 
 def _fuse_apart() -> Asked:
@@ -179,7 +179,7 @@ def _last_tile() -> Asked:
 
 
 def _shared_window() -> Asked:
-    sch = Schedule(neighbours())
+    sch = Schedule(neighbors())
     (i,) = sch.loops("C")
     sch.compute_at("B", i)
     return sch, "vectorize", (i,)

@@ -15,7 +15,7 @@ from tvmlab.te import Tensor
 
 
 def shifted(n: int = 16) -> Tensor:
-    """Each element needs two neighbours."""
+    """Each element needs two neighbors."""
     a = te.placeholder((n + 1,), name="A")
     b = te.compute((n + 1,), lambda i: a[i] * 2.0, name="B")
     return te.compute((n,), lambda i: b[i] + b[i + 1], name="C")

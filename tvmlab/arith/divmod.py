@@ -57,7 +57,7 @@ def remainder(form: LinearForm, divisor: int, dtype: DType, env: Environment) ->
     if rest.is_const:
         return rest
     # Factors above the divisor are kept where they stay, so that the quotient of the same sum
-    # has the same numerator and both can be recognised as parts of one value.
+    # has the same numerator and both can be recognized as parts of one value.
     for candidate in (rest, _reduce_factors(rest, divisor)):
         bucket = _common_quotient(candidate, divisor, env)
         if bucket is not None:

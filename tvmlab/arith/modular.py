@@ -22,7 +22,7 @@ class Modular:
 
     @staticmethod
     def of(coeff: int, base: int) -> Modular:
-        """Normalise: a non-negative coefficient, and a base reduced by it."""
+        """Normalize: a non-negative coefficient, and a base reduced by it."""
         coeff = abs(coeff)
         return Modular(coeff, base % coeff if coeff else base)
 

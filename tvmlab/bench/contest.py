@@ -124,7 +124,7 @@ def _by_turns(contenders: Sequence[Contender], turns: int) -> list[list[float]]:
     counts = [_count(contender) for contender in contenders]
     seconds: list[list[float]] = [[] for _ in contenders]
     for turn in range(turns):
-        # Each is first as often as the others, so that none always follows the same neighbour.
+        # Each is first as often as the others, so that none always follows the same neighbor.
         for step in range(len(contenders)):
             n = (turn + step) % len(contenders)
             if not counts[n] and turn >= _LONG_TURNS:

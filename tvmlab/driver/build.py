@@ -136,7 +136,7 @@ def build(
         Code to link the kernel with, for calls of `symbol:NAME`: LLVM IR as text, bitcode as
         bytes, or paths of `.ll`, `.bc` or `.c` files.
     strides
-        Arrays that may be views: for a parameter's name how far neighbours lie apart along each
+        Arrays that may be views: for a parameter's name how far neighbors lie apart along each
         axis, in elements, None where the call decides. `{"A": (None, 1)}` takes parts of a
         matrix, `{"A": (1, None)}` transposed ones, `{"A": None}` any view.
 

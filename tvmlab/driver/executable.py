@@ -130,7 +130,7 @@ class Executable:
         """The program as text at some stage.
 
         "loops" is the scheduled loop nest, "lowered" what the passes made of it, "llvm" the
-        optimised LLVM IR, "asm" the assembly.
+        optimized LLVM IR, "asm" the assembly.
         """
         kind = cast("SourceKind", require_text(kind, "the kind of a source"))
         if kind == "loops":

@@ -23,7 +23,7 @@ def with_strides(program: Program, strides: Strides) -> Program:
     Parameters
     ----------
     strides
-        For a buffer's name the distance of neighbours along each axis, in elements: a positive
+        For a buffer's name the distance of neighbors along each axis, in elements: a positive
         number, or None where the call decides. None alone: the call decides all of them.
 
     Raises

@@ -76,7 +76,7 @@ def linked_lowered(program: Program, target: Target, ids: SymbolIds) -> LinkedCo
 
 
 def linked_machine(program: Program, target: Target, kind: str, ids: SymbolIds) -> LinkedCode:
-    """LLVM IR after optimisation ("llvm"), or assembly ("asm")."""
+    """LLVM IR after optimization ("llvm"), or assembly ("asm")."""
     lowered = lower(program, target).program
     families = _Finder(program).families(to_lines(lowered))
     text = codegen.emit_module(lowered, target, codegen.EmitOptions(locate=True))

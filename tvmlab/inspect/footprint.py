@@ -29,7 +29,7 @@ class Box:
         whole, width = self.buffer.const_shape or (), self.buffer.dtype.bits / 8
         if not self.extents:
             return max(line, int(width))
-        # The innermost dimensions touched whole are one run of neighbouring elements.
+        # The innermost dimensions touched whole are one run of neighboring elements.
         inner = len(whole) - 1
         while inner > 0 and self.extents[inner] == whole[inner]:
             inner -= 1

@@ -50,7 +50,7 @@ def chain_around(program: Program, loop: Var) -> list[Var]:
 
 
 def _order(schedule: Schedule, program: Program, loop: Var) -> Iterator[Action]:
-    """Putting the loops of a chain into any order; allowed if any swap of neighbours is."""
+    """Putting the loops of a chain into any order; allowed if any swap of neighbors is."""
     chain = chain_around(program, loop)
     if len(chain) < 2:
         return

@@ -1,6 +1,6 @@
 """The loop nest as static HTML: what a schedule looks like as the value of a notebook cell.
 
-Works in a saved notebook with no kernel and no network; colours follow JupyterLab's theme where its
+Works in a saved notebook with no kernel and no network; colors follow JupyterLab's theme where its
 variables exist, and each kind of loop has a letter as well.
 """
 
@@ -15,7 +15,7 @@ from .nest import NestReport, Row, nest_report
 from .text_view import letter, line_text
 from .wording import percent, plural
 
-_COLOURS = {
+_COLORS = {
     "P": "#8f3fb0",
     "V": "#0b7a75",
     "U": "#a8550a",
@@ -46,8 +46,8 @@ def nest_html(source: Schedule | Program | NestReport) -> str:
 
 def _row(row: Row) -> str:
     sign = letter(row)
-    colour = _COLOURS.get(sign, _DIM)
-    border = f"border:1px solid {colour};border-radius:3px;" if row.type == "loop" else ""
+    color = _COLORS.get(sign, _DIM)
+    border = f"border:1px solid {color};border-radius:3px;" if row.type == "loop" else ""
     words = ", ".join(part for part in (row.note, *row.marks) if part)
     note = f' <span style="color:{_DIM}"># {escape(words)}</span>' if words else ""
     # The table is laid out by padding, so that copied text keeps its indentation by spaces too.
@@ -56,7 +56,7 @@ def _row(row: Row) -> str:
     cell = 'style="border:0;padding:0 8px 0 0;text-align:left;background:none;white-space:pre"'
     return (
         f'<tr style="background:none"><td {cell}><span title="{escape(row.kind)}" '
-        f'style="{border}color:{colour};padding:0 4px">{sign}</span></td>'
+        f'style="{border}color:{color};padding:0 4px">{sign}</span></td>'
         f"<td {cell}>{indent}{text}{note}</td>"
         f'<td style="border:0;padding:0 8px;background:none">{_bars(row)}</td>'
         f'<td style="border:0;padding:0;color:{_DIM};text-align:right;background:none">'
@@ -68,7 +68,7 @@ def _bars(row: Row) -> str:
     if row.cost is None:
         return ""
     bars = "".join(
-        f'<div style="height:4px;width:{share:.1%};background:{colour}"></div>'
-        for share, colour in ((row.cost.compute, "#2e6fb7"), (row.cost.moved, "#c77b1e"))
+        f'<div style="height:4px;width:{share:.1%};background:{color}"></div>'
+        for share, color in ((row.cost.compute, "#2e6fb7"), (row.cost.moved, "#c77b1e"))
     )
     return f'<div style="width:110px;background:{_LINE};border-radius:2px">{bars}</div>'

@@ -158,7 +158,7 @@ def _note(step: Step, target: Target) -> str:
 
 
 def _flips(history: History, here: Target, there: Target) -> Iterator[str]:
-    """Neighbouring states of which the other machine prefers the earlier one."""
+    """Neighboring states of which the other machine prefers the earlier one."""
     path = history.path()
     for before, after in pairwise(path):
         ratios: list[float] = []

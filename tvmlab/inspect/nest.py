@@ -1,4 +1,4 @@
-"""The loop nest as a list of lines with their costs: what the explorer's centre shows.
+"""The loop nest as a list of lines with their costs: what the explorer's center shows.
 
 >>> for row in nest_report(schedule).rows:
 ...     print("  " * row.depth, row.name, row.kind, row.cost.time)

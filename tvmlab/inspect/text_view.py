@@ -1,6 +1,6 @@
 """Reports as plain text, for the terminal.
 
-The loop nest has a letter for the kind of each line, so that nothing depends on colour.
+The loop nest has a letter for the kind of each line, so that nothing depends on color.
 """
 
 from __future__ import annotations

@@ -112,8 +112,8 @@ def _sizes(witness: Witness) -> str:
 def verdict_html(verdict: Verdict, nest: str = "") -> str:
     """A verdict as static HTML; `nest` is a printed program to show with it."""
     report = verdict_report(verdict)
-    sign, colour = _SIGNS[report.status]
-    parts = [f'<b style="color:{colour}">{sign} {report.status}</b>']
+    sign, color = _SIGNS[report.status]
+    parts = [f'<b style="color:{color}">{sign} {report.status}</b>']
     if report.reason:
         parts.append(f' {escape(report.reason)} <small style="opacity:.7">{report.rule}</small>')
     if isinstance(verdict.witness, Witness):
@@ -123,7 +123,7 @@ def verdict_html(verdict: Verdict, nest: str = "") -> str:
     parts += [f"<div>would work: {escape(fix.title)}</div>" for fix in report.fixes]
     if nest:
         parts.append(f'<pre style="margin:6px 0 0">{escape(nest)}</pre>')
-    return f'<div style="border-left:3px solid {colour};padding:2px 10px">{"".join(parts)}</div>'
+    return f'<div style="border-left:3px solid {color};padding:2px 10px">{"".join(parts)}</div>'
 
 
 def _clash_table(witness: Witness) -> str:

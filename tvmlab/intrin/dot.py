@@ -41,7 +41,7 @@ def dot(kind: DotKind) -> TensorIntrin:
 def dot_tile(kind: DotKind, rows: int, vectors: int, depth: int) -> TensorIntrin:
     """A tile: `c[i, j] = sum over k of a[i, k] * b[k // g, j, k % g]`, g being the kind's group.
 
-    The rows of `a` and `c` may lie at any distance; `b` is packed: compact, with the g neighbours
+    The rows of `a` and `c` may lie at any distance; `b` is packed: compact, with the g neighbors
     along k that one lane takes side by side.
 
     Parameters

@@ -1,7 +1,7 @@
 """The dot instructions: what they multiply, in groups of how many, and which machines have them.
 
-    vpdpbusd    out[j] += sum over 4 neighbours q of a[q] * b[j, q]      uint8 * int8   -> int32
-    vdpbf16ps   out[j] += sum over 2 neighbours q of a[q] * b[j, q]      bfloat16       -> float32
+    vpdpbusd    out[j] += sum over 4 neighbors q of a[q] * b[j, q]      uint8 * int8   -> int32
+    vdpbf16ps   out[j] += sum over 2 neighbors q of a[q] * b[j, q]      bfloat16       -> float32
     sdot, usdot, bfdot   the same on AArch64, the first of int8 * int8
 
 for 16 values j at once, or 4 on AArch64. Integers are exact: products and sums have 32 bits, and
@@ -20,7 +20,7 @@ LANES = 16
 
 @dataclass(frozen=True, slots=True)
 class DotKind:
-    """One way to multiply and add groups of neighbours.
+    """One way to multiply and add groups of neighbors.
 
     Attributes
     ----------
@@ -28,7 +28,7 @@ class DotKind:
         Types of the operand whose group is given to all lanes, of the one with a group for each
         lane, and of the sums.
     group
-        How many neighbours along the sum one lane takes.
+        How many neighbors along the sum one lane takes.
     features
         LLVM's names of what the processor must have.
     call

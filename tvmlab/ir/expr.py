@@ -1,6 +1,6 @@
 """Expressions: immutable trees of scalar or vector values.
 
-Nodes hold data and check it; behaviour (printing, evaluating, simplifying) lives elsewhere.
+Nodes hold data and check it; behavior (printing, evaluating, simplifying) lives elsewhere.
 Operators on expressions fold two constants and nothing more: everything cleverer is asked for from
 `arith`. `==` is a condition where one is wanted, and else compares objects (`Equality`).
 """
@@ -350,7 +350,7 @@ class Load(Expr):
 
 @node
 class Stride(Expr):
-    """Elements between neighbours along an axis of a buffer; known once memory is flat."""
+    """Elements between neighbors along an axis of a buffer; known once memory is flat."""
 
     buffer: Buffer
     axis: int

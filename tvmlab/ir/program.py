@@ -17,7 +17,7 @@ IMPORT_LLVM = "import_llvm"
 
 
 STRIDES = "strides"
-"""The annotation that tells for some parameters how far neighbours lie apart along each axis, by
+"""The annotation that tells for some parameters how far neighbors lie apart along each axis, by
 numbers and names of scalar parameters."""
 
 

@@ -204,7 +204,7 @@ class Block(Stmt):
     (over those loops too) is false, the iteration does not exist. `init`, if present, runs before
     the first of the iterations that share their spatial values. Inside `init` and `body` only
     iteration variables occur, never loop variables. `combiner` is set for reductions by a user's
-    own operation; those by a built-in one are recognised from the body.
+    own operation; those by a built-in one are recognized from the body.
     """
 
     symbol: BlockSymbol

@@ -8,13 +8,20 @@ or do one sum of theirs again.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from .expr import Buffer
-from .stmt import Alloc, Barrier, Block, For, If, Let, Seq, Stmt
-from .threads import PlacedBlock, placed_blocks, reduced_by_threads, touched_buffers
-from .traverse import walk
+from .expr import Buffer, Expr, Load, Var
+from .stmt import Alloc, Barrier, Block, For, If, Let, Seq, Stmt, Store
+from .structural import structural_equal
+from .threads import (
+    GROUP_TAGS,
+    PlacedBlock,
+    placed_blocks,
+    reduced_by_threads,
+    touched_buffers,
+)
+from .traverse import free_vars, substitute, walk
 
 
 @dataclass(slots=True)
@@ -99,6 +106,7 @@ class _Search:
                     self._depends_on_itself(stmt.body)
                     or self._repeats_a_sum(stmt)
                     or self._writes_again(stmt)
+                    or self._hands_on(stmt)
                 ):
                     self._points.rounds.add(stmt)
             case Alloc() | Let():
@@ -140,3 +148,48 @@ class _Search:
             and self._meet(placed, loop)
             for placed in self._others
         )
+
+    def _hands_on(self, loop: For) -> bool:
+        """Whether a thread may read in a round what another one has written in one before."""
+        return any(
+            loop in placed.loops
+            and any(self._shared(b) for b in touched_buffers(placed.block)[1])
+            and reads_of_others(placed)
+            for placed in self._others
+        )
+
+
+def reads_of_others(placed: PlacedBlock) -> bool:
+    """Whether a thread that runs a block may read an element that another one writes by it.
+
+    Not if it reads only the element that it writes, or if a dimension is shared out to threads:
+    then each has a part of the buffer to itself.
+    """
+    block = placed.block
+    threads = [
+        lp
+        for lp in placed.loops
+        if lp.kind == "thread" and lp.thread in GROUP_TAGS and placed.depends_on(lp)
+    ]
+    moving = {lp.var for lp in placed.loops} - {lp.var for lp in threads}
+    moving |= {n.var for n in walk(block.body) if isinstance(n, For)}
+    values = dict(zip((it.var for it in block.iters), block.bindings, strict=True))
+    accesses = [n for n in walk(block.body) if isinstance(n, (Load, Store))]
+    stores = [n for n in accesses if isinstance(n, Store)]
+    return any(
+        store.buffer is load.buffer and not _stays(store, load, threads, values, moving)
+        for store in stores
+        for load in accesses
+        if isinstance(load, Load)
+    )
+
+
+def _stays(
+    store: Store, load: Load, threads: Sequence[For], values: dict[Var, Expr], moving: set[Var]
+) -> bool:
+    """Whether the element that a thread reads is never one that another thread stores."""
+    same = [a for a, b in zip(store.indices, load.indices, strict=True) if structural_equal(a, b)]
+    if len(same) == len(store.indices):
+        return True
+    used = [frozenset(free_vars(substitute(index, values))) for index in same]
+    return all(any(lp.var in names and not names & moving for names in used) for lp in threads)

@@ -1,6 +1,6 @@
 """Whether the regions that a block declares cover those that its body touches.
 
-Only certain violations are reported: where an index is no literal, the doubt is in favour of the
+Only certain violations are reported: where an index is no literal, the doubt is in favor of the
 block, for to compare expressions is the simplifier's business, which stands above the IR.
 """
 

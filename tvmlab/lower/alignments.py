@@ -3,7 +3,7 @@
 with block("T", ..., storage_align=(("T", -2, 32, 16),))     ->     a note of the program
 
 Rows name a buffer, an axis counted from the last one (so that a dimension put in front does not
-matter), and that the distance of neighbours along it is `offset` modulo `factor`.
+matter), and that the distance of neighbors along it is `offset` modulo `factor`.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Alignments:
         return buffer in self.given or any(name == buffer.name for name, _ in self.wanted)
 
     def strides(self, buffer: Buffer) -> tuple[Expr, ...]:
-        """Elements between neighbours along each axis; an unknown distance stays as it is."""
+        """Elements between neighbors along each axis; an unknown distance stays as it is."""
         if buffer in self.given:
             return self.given[buffer]
         steps = strides_of(buffer.shape)
@@ -95,7 +95,7 @@ def _given_strides(program: Program) -> dict[Buffer, tuple[Expr, ...]]:
 
 
 def strides_of(shape: Sequence[Expr]) -> tuple[Expr, ...]:
-    """Elements between neighbours along each axis of a compact buffer."""
+    """Elements between neighbors along each axis of a compact buffer."""
     found: list[Expr] = []
     step: Expr = const(1)
     for size in reversed(shape):

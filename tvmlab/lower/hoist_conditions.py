@@ -5,7 +5,7 @@
             C[i, j] = 0                              if j < m:
                                                          C[i, j] = 0
 
-Neighbours under one condition become one.
+Neighbors under one condition become one.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from tvmlab.ir import (
 
 
 def hoist_conditions(program: Program) -> Program:
-    """Move the invariant part of conditions out of loops, and merge neighbours with equal ones.
+    """Move the invariant part of conditions out of loops, and merge neighbors with equal ones.
 
     Only conditions that read no memory and cannot fail move: they give the same value wherever
     their variables are known. A loop with the note `hoist_conditions=False` keeps its conditions.
@@ -44,7 +44,7 @@ def hoist_conditions(program: Program) -> Program:
 
 def _hoist(node: Any) -> Any:
     if isinstance(node, Seq):
-        return _merge_neighbours(node)
+        return _merge_neighbors(node)
     if isinstance(node, If):
         return _merge_nested(node)
     if isinstance(node, For):
@@ -78,7 +78,7 @@ def _merge_nested(stmt: If) -> Stmt:
     return stmt
 
 
-def _merge_neighbours(stmt: Seq) -> Stmt:
+def _merge_neighbors(stmt: Seq) -> Stmt:
     members: list[Stmt] = []
     for member in stmt.stmts:
         merged = _join(members[-1], member) if members else None

@@ -3,7 +3,7 @@
     with alloc(float32[3, 15]) as T:               with alloc(float32[3, 16]) as T:
         T.masked(...)[1, ramp(0, 1, 16)]     ->        T.masked(...)[1, ramp(0, 1, 16)]
 
-So vectors of neighbouring rows do not overlap, and each can become a register.
+So vectors of neighboring rows do not overlap, and each can become a register.
 """
 
 from __future__ import annotations

@@ -204,7 +204,7 @@ PIPELINE: tuple[Pass, ...] = (
     _simplify("vector indices and masks have been made"),
     Pass(
         "pad_rows",
-        "masked vectors of neighbouring rows should not overlap",
+        "masked vectors of neighboring rows should not overlap",
         lambda p, _: pad_rows(p),
     ),
     Pass(

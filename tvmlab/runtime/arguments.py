@@ -179,7 +179,7 @@ def _check_array(param: BufferParam, array: NDArray[Any], sizes: dict[str, int])
 
 
 def _note_strides(param: BufferParam, array: NDArray[Any], sizes: dict[str, int]) -> None:
-    """Read the distances of neighbours off a view, and check those that are fixed."""
+    """Read the distances of neighbors off a view, and check those that are fixed."""
     for axis, (step, size, given) in enumerate(
         zip(param.strides, array.shape, array.strides, strict=True)
     ):
@@ -187,7 +187,7 @@ def _note_strides(param: BufferParam, array: NDArray[Any], sizes: dict[str, int]
         fits = rest == 0 and (isinstance(step, str) or step == distance or size <= 1)
         if not fits:
             raise RuntimeFailure(
-                f"neighbours along axis {axis} of argument {param.name} lie {given} bytes apart, "
+                f"neighbors along axis {axis} of argument {param.name} lie {given} bytes apart, "
                 f"the kernel needs {'whole elements' if rest else f'{step} element(s)'}",
                 hint=f"pass np.ascontiguousarray({param.name}), or build with other strides",
             )

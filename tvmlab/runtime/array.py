@@ -18,7 +18,7 @@ _LARGE_PAGE = 2 << 20
 
 
 def empty(shape: int | Sequence[int], dtype: DType | str = "float32") -> NDArray[Any]:
-    """An uninitialised array whose data starts at a multiple of 64 bytes.
+    """An uninitialized array whose data starts at a multiple of 64 bytes.
 
     >>> empty((3, 5)).ctypes.data % 64
     0
@@ -44,7 +44,7 @@ def gathered(arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
 def side_by_side(
     wanted: Mapping[str, tuple[tuple[int, ...], np.dtype[Any]]],
 ) -> dict[str, NDArray[Any]]:
-    """Uninitialised arrays of shapes and types in one piece of memory, each at a cache line."""
+    """Uninitialized arrays of shapes and types in one piece of memory, each at a cache line."""
     sizes = {name: math.prod(shape) * dtype.itemsize for name, (shape, dtype) in wanted.items()}
     memory = _memory(sum(-(-size // ALIGNMENT) * ALIGNMENT for size in sizes.values()))
     made: dict[str, NDArray[Any]] = {}

@@ -27,7 +27,7 @@ Dim: TypeAlias = Union[int, str]
 class BufferParam:
     """A buffer: its data must be row-major and aligned to `alignment` bytes (0: to the element).
 
-    With `strides` it may be a view instead: they tell for each axis how far neighbours lie apart,
+    With `strides` it may be a view instead: they tell for each axis how far neighbors lie apart,
     in elements, by a number or by the name of the scalar that takes what the array has.
     """
 

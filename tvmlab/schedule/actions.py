@@ -69,7 +69,7 @@ class Action:
 
 
 def _verdict(program: Program, name: str, args: dict[str, Any]) -> Verdict:
-    """The verdict of a step; menus of neighbouring loops and blocks have some in common."""
+    """The verdict of a step; menus of neighboring loops and blocks have some in common."""
     if name == "tensorize" or PRIMITIVES[name].steps is not None:
         # What these do is declared by the user, who may declare it anew.
         return attempt(program, name, args).verdict

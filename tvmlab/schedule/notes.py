@@ -55,7 +55,7 @@ MEANINGS: dict[str, Meaning] = {
         "loop", bool, "none here: each parallel loop is handed to the pool of threads by itself"
     ),
     "parallel_stride_pattern": Meaning(
-        "loop", bool, "none here: each thread of the pool takes one run of neighbouring iterations"
+        "loop", bool, "none here: each thread of the pool takes one run of neighboring iterations"
     ),
     "parallel_barrier_when_finish": Meaning(
         "loop", bool, "none here: a parallel loop always waits until all its iterations are done"

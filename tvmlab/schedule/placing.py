@@ -87,7 +87,7 @@ def require_layout(intrin: TensorIntrin, match: Match, block: str, subject: obje
             if stride is not None and have != stride and const_int(buffer.shape[axis]) != 1:
                 raise refuse(
                     "tensorize.stride",
-                    f"cannot tensorize {block} by {intrin.name}: neighbours along axis {axis} of "
+                    f"cannot tensorize {block} by {intrin.name}: neighbors along axis {axis} of "
                     f"{buffer.name} must be {stride} element(s) apart, but in {place.buffer.name} "
                     f"they are {'a size apart known at run time' if have is None else have}; "
                     f"declare a stride that may be any with te.decl_buffer(..., strides=[...])",
@@ -108,7 +108,7 @@ def _compact(buffer: Buffer) -> list[int | None]:
 
 
 def _stride_of(place: Placement, axis: int) -> int | None:
-    """Elements between neighbours of a row-major buffer; None if not known now."""
+    """Elements between neighbors of a row-major buffer; None if not known now."""
     where = place.axes[axis]
     if where is None:
         return None

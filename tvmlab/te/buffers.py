@@ -52,7 +52,7 @@ class View(Buffer):
 
     @property
     def strides(self) -> tuple[Expr, ...]:
-        """Elements between neighbours along each axis."""
+        """Elements between neighbors along each axis."""
         found: list[Expr] = []
         for axis in range(len(self.shape)):
             known = self.declared_strides[axis] if self.declared_strides else None

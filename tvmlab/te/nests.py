@@ -151,7 +151,7 @@ class _Body:
         return [self.plain(e) for e in given]
 
     def update(self, reduce: Reduce) -> Stmt:
-        """A built-in reduction of one value, in the form that the schedule recognises."""
+        """A built-in reduction of one value, in the form that the schedule recognizes."""
         current = Load(self.targets[0], self.indices)
         (result,) = reduce.reducer.combine((current,), (self.plain(reduce.value),))
         where = self.plain(reduce.where)

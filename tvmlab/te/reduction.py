@@ -55,7 +55,7 @@ class Reducer:
     identity: Callable[[tuple[DType, ...]], Values]
     assume_lawful: bool = False
     simple: bool = False
-    """Whether the operation is a built-in one on each value alone, recognised from its form."""
+    """Whether the operation is a built-in one on each value alone, recognized from its form."""
     each: tuple[Reducer, ...] = ()
     """The reducers of the values, if they were joined from several."""
 

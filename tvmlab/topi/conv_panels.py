@@ -26,7 +26,7 @@ from .layout import Layout
 from .steps import write_out
 
 _RUN = 64
-"""Neighbours that are copied at once at most."""
+"""Neighbors that are copied at once at most."""
 
 _LEAST_SQUARE = 4
 """Rows of the smallest square of filters that is worth being transposed."""

@@ -1,6 +1,6 @@
 """Matrix products of narrow types, summed in wide ones by dot instructions of the processor.
 
-The schedule packs the right operand so that the neighbours along the sum which one lane takes lie
+The schedule packs the right operand so that the neighbors along the sum which one lane takes lie
 together, and lets a tensor intrinsic compute each tile of the output with its sums in registers.
 """
 
@@ -209,7 +209,7 @@ def _pad(sch: Schedule, sizes: tuple[int, int, int], plan: DotMatmulPlan) -> tup
 
 
 def _pack(sch: Schedule, source: str, kind: DotKind, plan: DotMatmulPlan) -> BlockRef:
-    """Copy B to panels as wide as a tile, groups of neighbours along the sum together."""
+    """Copy B to panels as wide as a tile, groups of neighbors along the sum together."""
     group, columns = kind.group, plan.columns
     packed = sch.cache_read("C", source, "global")
 

@@ -1,4 +1,4 @@
-"""Layers of neural networks that are not windows: dense, softmax, batch normalisation, bias."""
+"""Layers of neural networks that are not windows: dense, softmax, batch normalization, bias."""
 
 from __future__ import annotations
 

@@ -16,14 +16,14 @@ from .tag import is_broadcast
 
 @dataclass(frozen=True, slots=True)
 class Operand:
-    """One of the two factors: its tensor, and the axis along which its elements are neighbours."""
+    """One of the two factors: its tensor, and the axis along which its elements are neighbors."""
 
     tensor: Tensor
     axes: tuple[Var, ...]
 
     @property
     def run(self) -> Var | None:
-        """The axis of neighbours in memory; None if the last dimension has a single element."""
+        """The axis of neighbors in memory; None if the last dimension has a single element."""
         return self.axes[-1] if self.axes else None
 
 
@@ -71,12 +71,12 @@ class ProductForm:
 
     @property
     def left_transposed(self) -> bool:
-        """Whether neighbours of the left factor lie in a column of it."""
+        """Whether neighbors of the left factor lie in a column of it."""
         return self.rows is not None and self.left.run is self.rows
 
     @property
     def right_transposed(self) -> bool:
-        """Whether neighbours of the right factor lie in a column of it."""
+        """Whether neighbors of the right factor lie in a column of it."""
         return self.right.run is not self.columns
 
 

@@ -60,7 +60,7 @@ class MatmulPlan:
         The part of the output that one thread works on at a time; for each `depth`, its panel of
         the right factor should stay in the second-level cache.
     copy_left, copy_right
-        Whether the left factor's rows, and the right factor's panels, are copied to neighbouring
+        Whether the left factor's rows, and the right factor's panels, are copied to neighboring
         memory first.
     dots
         Whether vectors lie along the sum instead of along the columns of the output.

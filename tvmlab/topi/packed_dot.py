@@ -1,6 +1,6 @@
 """Products of bytes by weights that were packed once, by the processor's dot instructions.
 
-Four neighbours along the sum lie together, in panels as wide as the register tile.
+Four neighbors along the sum lie together, in panels as wide as the register tile.
 """
 
 from __future__ import annotations

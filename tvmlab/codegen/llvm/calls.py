@@ -145,7 +145,7 @@ def _exponent_bits(ctx: Context, value: str, dtype: DType) -> str:
 
 
 def _nextafter(ctx: Context, values: list[str], dtype: DType) -> str:
-    """The neighbour of x towards y: one more or less in x's bits, seen as an integer."""
+    """The neighbor of x towards y: one more or less in x's bits, seen as an integer."""
     fn, wide = ctx.fn, _computed_in(dtype)
     kind, whole = llvm_type(wide), llvm_type(DType("int", dtype.bits, dtype.lanes))
     mask = llvm_type(DType("bool", 1, dtype.lanes))

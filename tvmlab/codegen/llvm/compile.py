@@ -1,6 +1,6 @@
-"""From IR text to machine code: parse, optimise, emit an object, each step timed.
+"""From IR text to machine code: parse, optimize, emit an object, each step timed.
 
-LLVM's own vectorisers and unrollers stay off: vectors and unrolling are decided by the schedule and
+LLVM's own vectorizers and unrollers stay off: vectors and unrolling are decided by the schedule and
 stand in the text already. What is wanted of LLVM is the rest: registers, common subexpressions,
 loop-invariant code, address arithmetic, instruction selection.
 """
@@ -22,7 +22,7 @@ from .link import CARRIED, link_carried
 
 @dataclass(frozen=True)
 class CompiledObject:
-    """The machine code of a module; its optimised text and assembly are made when asked for."""
+    """The machine code of a module; its optimized text and assembly are made when asked for."""
 
     object_bytes: bytes
     ir_text: str
@@ -32,14 +32,14 @@ class CompiledObject:
 
     @cached_property
     def llvm_text_optimized(self) -> str:
-        """The IR after optimisation."""
-        module, _ = _optimised(self.ir_text, self.target, self.opt_level, {})
+        """The IR after optimization."""
+        module, _ = _optimized(self.ir_text, self.target, self.opt_level, {})
         return str(module)
 
     @cached_property
     def asm(self) -> str:
         """The assembly of the object."""
-        module, machine = _optimised(self.ir_text, self.target, self.opt_level, {})
+        module, machine = _optimized(self.ir_text, self.target, self.opt_level, {})
         return machine.emit_assembly(module)
 
 
@@ -52,7 +52,7 @@ def compile_module(ir_text: str, target: Target, opt_level: int = 3) -> Compiled
         If LLVM rejects the text: the emitter must not write such text.
     """
     seconds: dict[str, float] = {}
-    module, machine = _optimised(ir_text, target, opt_level, seconds)
+    module, machine = _optimized(ir_text, target, opt_level, seconds)
     start = time.perf_counter()
     data = machine.emit_object(module)
     seconds["codegen"] = time.perf_counter() - start
@@ -65,7 +65,7 @@ def cache_key_parts(ir_text: str, target: Target, opt_level: int = 3) -> tuple[s
     return (ir_text, *machine, llvm_version(), str(opt_level))
 
 
-def _optimised(
+def _optimized(
     ir_text: str, target: Target, opt_level: int, seconds: dict[str, float]
 ) -> tuple[Any, Any]:
     llvm = llvm_binding()
@@ -83,7 +83,7 @@ def _optimised(
     link_carried(module, ir_text)
     _run_passes(module, machine, opt_level, _extent(ir_text, opt_level))
     seconds["parse"] = parsed - start
-    seconds["optimise"] = time.perf_counter() - parsed
+    seconds["optimize"] = time.perf_counter() - parsed
     return module, machine
 
 

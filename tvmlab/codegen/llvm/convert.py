@@ -88,7 +88,7 @@ def _float_to_int(ctx: Context, value: str, source: DType, dest: DType) -> str:
     through = DType(kind, bits, dest.lanes)
     op = "fptosi" if kind == "int" else "fptoui"
     whole = _convert(ctx, op, value, source, through)
-    # A value that does not fit is some integer, not undefined behaviour.
+    # A value that does not fit is some integer, not undefined behavior.
     whole = ctx.fn.value(f"freeze {llvm_type(through)} {whole}")
     return convert(ctx, whole, through, dest)
 

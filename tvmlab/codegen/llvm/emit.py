@@ -171,7 +171,7 @@ def _attributes(target: Target) -> str:
     """Attribute groups: #0 for code that stays a function of its own, #1 entries, #2 maths.
 
     Entries, and kernels that only start parallel loops, are a few loads and calls: there is
-    nothing to optimise in them, only time to save.
+    nothing to optimize in them, only time to save.
     """
     width = f' "prefer-vector-width"="{target.vector_bits}"' if target.vector_bits else ""
     return (

@@ -82,7 +82,7 @@ class Located:
 
 
 def located_ir(text: str) -> Located:
-    """Optimised IR without its debug metadata, and the lines that this told."""
+    """Optimized IR without its debug metadata, and the lines that this told."""
     table = {m[1]: int(m[2]) for m in map(_LOCATION.match, text.splitlines()) if m}
     shown: list[str] = []
     lines: list[int] = []

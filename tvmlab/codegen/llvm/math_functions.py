@@ -1,6 +1,6 @@
 """The mathematical functions that are computed here, so that vectors stay vectors.
 
-The same code serves any number of lanes: a result does not depend on how a loop was vectorised.
+The same code serves any number of lanes: a result does not depend on how a loop was vectorized.
 float16 and bfloat16 are computed in float32. Largest errors seen, in units in the last place, among
 millions of values of all magnitudes (float32 against float64 and better, float64 against 80-bit
 and 120-bit numbers; `ERROR_BOUNDS` rounds them up, and tests hold the code to it):

@@ -116,7 +116,7 @@ def element_pointer(ctx: Context, buffer: Buffer, index: Expr) -> str:
     if type(index) is Binary and index.op == "add" and index.dtype == INDEX:
         distance = const_int(index.b)
         if distance is not None:
-            # Neighbours share the address that they are a known distance from. It may itself be
+            # Neighbors share the address that they are a known distance from. It may itself be
             # outside of the buffer, so LLVM is not told that it is not.
             near = f"getelementptr {element}, ptr {base}, i64 {ctx.expr(index.a)}"
             size = distance * buffer.dtype.itemsize

@@ -1,7 +1,7 @@
 """Programs that leave nothing to find: vectors, registers and address arithmetic stand in the text.
 
 Most of LLVM's passes look for what such programs do not have: conditions to be threaded, values to
-be found again in memory or kept from round to round, loops to be vectorised. For them a few passes
+be found again in memory or kept from round to round, loops to be vectorized. For them a few passes
 give the same inner loops in a sixth of the time.
 
     for k in range(64):                                  for k in range(64):

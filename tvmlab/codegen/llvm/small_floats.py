@@ -83,7 +83,7 @@ def _widen_half(work: _Work, bits: str) -> str:
     exponent = work.op("and", shifted, work.word(0x7C00 << 13))
     normal = work.op("add", shifted, work.word((127 - 15) << 23))
     special = work.op("add", normal, work.word((128 - 16) << 23))
-    # A subnormal half: let the subtraction of floats do the normalising.
+    # A subnormal half: let the subtraction of floats do the normalizing.
     lifted = work.to_float(work.op("add", normal, work.word(1 << 23)))
     lowest = literal(2.0**-14, work.single_dtype)
     subnormal = work.to_bits(work.float_op("fsub", lifted, lowest))

@@ -10,7 +10,7 @@ def store_past_caches(
 ) -> None:
     """Store a vector straight to memory if its address is divisible by its size.
 
-    LLVM would take any other vector apart. Whether it is can be seen only at run time; neighbouring
+    LLVM would take any other vector apart. Whether it is can be seen only at run time; neighboring
     vectors share the question, and loops over whole vectors ask it once.
 
     Such stores of x86 are not ordered with those after them: before a function is left, which is

@@ -1,6 +1,6 @@
 """What a reduction block is made of: its operation, neutral element and stores.
 
-Both kinds are read into one form: built-in operations, recognised from the body, and a user's own,
+Both kinds are read into one form: built-in operations, recognized from the body, and a user's own,
 which the block's combiner tells.
 """
 

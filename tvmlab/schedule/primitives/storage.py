@@ -47,7 +47,7 @@ def _propose_prefetch(index: ProgramIndex, loop: For) -> Iterator[dict[str, Any]
 @primitive(
     "storage_align", "align rows", "",
     ParamSpec("block", "block", "the block that writes the buffer"),
-    ParamSpec("axis", "int", "the dimension whose neighbours are moved apart", default=0),
+    ParamSpec("axis", "int", "the dimension whose neighbors are moved apart", default=0),
     ParamSpec("factor", "int", "their distance, modulo this ...", default=32),
     ParamSpec("offset", "int", "... is this, in elements; 0 if left out", required=False),
     propose=_propose_align,
@@ -84,7 +84,7 @@ def storage_align(
         raise refuse(
             "storage_align.axis",
             f"cannot align axis {axis} of {buffer.name}: it has {rank} dimension(s), and "
-            f"neighbours along the last one stay side by side",
+            f"neighbors along the last one stay side by side",
             subject=block,
         )
     if factor < 1 or not 0 <= distance < factor:
@@ -119,7 +119,7 @@ def prefetch(
 
     It changes when values arrive in the cache, never a value. All is asked for at the start of an
     iteration; `spread` does it bit by bit, in the last loop inside that reads the buffer, for
-    iterations that read much and compute long. In a parallel loop a thread takes neighbouring
+    iterations that read much and compute long. In a parallel loop a thread takes neighboring
     iterations one after the other, so the next one is mostly its own.
 
     Before::

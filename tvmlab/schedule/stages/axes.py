@@ -85,7 +85,7 @@ class Split:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fuse:
-    """Neighbouring `axes` became one."""
+    """Neighboring `axes` became one."""
 
     axes: tuple[Axis, ...]
     fused: Axis

@@ -122,7 +122,7 @@ class Stage(Placed):
         return relation.outer, relation.inner
 
     def fuse(self, *axes: Axis | Sequence[Axis]) -> Axis:
-        """Make one axis of neighbouring ones; of none, an axis of one iteration.
+        """Make one axis of neighboring ones; of none, an axis of one iteration.
 
         Before::
 

@@ -264,12 +264,12 @@ class TeSchedule:
         stage = Stage(self, op, is_output=False)
         stage.name = self._names.fresh(op.name)
         stage.scope = scope
-        neighbour = after or before
-        assert neighbour is not None
-        at = self.stages.index(neighbour) + (after is not None)
+        neighbor = after or before
+        assert neighbor is not None
+        at = self.stages.index(neighbor) + (after is not None)
         self.stages.insert(at, stage)
         self.stage_map[op] = stage
-        stage.group = neighbour.group
+        stage.group = neighbor.group
         return stage
 
     def _move_up(self, stage: Stage, op: Operation) -> None:

@@ -22,7 +22,7 @@ def attach_producers(sch: Schedule, width: int, machine: Target) -> None:
     Parameters
     ----------
     width
-        How many neighbours along the memory stay together for the sake of vectors.
+        How many neighbors along the memory stay together for the sake of vectors.
     machine
         Its threads want enough iterations of the outer loops.
     """
@@ -129,6 +129,6 @@ def _alone(sch: Schedule, consumer: Block) -> list[object]:
 
 
 def _along_memory(sch: Schedule, block: BlockRef, loops: list[LoopRef]) -> LoopRef | None:
-    """The loop along which the written elements are neighbours."""
+    """The loop along which the written elements are neighbors."""
     written: list[dict[Var, int | None]] = [a.steps for a in access_steps(sch, block) if a.written]
     return next((x for x in reversed(loops) if all(s[x.var] == 1 for s in written)), None)

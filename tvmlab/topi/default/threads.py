@@ -6,7 +6,7 @@ from tvmlab.schedule import BlockRef, LoopRef, Schedule, index_of
 from tvmlab.target import Target
 
 from .look import reduced_by, size_of, tried, work_of
-from .vectors import fuse_neighbours, parallel_parts
+from .vectors import fuse_neighbors, parallel_parts
 
 _LEAST_WORK = 24_000
 """Element operations below which waking threads costs more than they save."""
@@ -61,7 +61,7 @@ def divide_reduction(sch: Schedule, block: BlockRef, machine: Target) -> BlockRe
     """
     if not reduced_by(sch, block):
         return None
-    fuse_neighbours(sch, block, sch.loops(block))
+    fuse_neighbors(sch, block, sch.loops(block))
     loops, reducing = sch.loops(block), reduced_by(sch, block)
     reduced = [loop for loop in loops if loop.var in reducing]
     if parallel_parts(sch, block, machine) >= machine.num_threads:

@@ -68,7 +68,7 @@ def cut_odd_edges(sch: Schedule, machine: Target) -> None:
 def _directions(
     sch: Schedule, block: BlockRef, loops: list[LoopRef]
 ) -> tuple[LoopRef, LoopRef] | None:
-    """The loops along which a plain copy reads and writes neighbours, if these are two."""
+    """The loops along which a plain copy reads and writes neighbors, if these are two."""
     body = block_of(sch, block).body
     if not isinstance(getattr(body, "value", None), Load):
         return None

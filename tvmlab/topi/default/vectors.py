@@ -60,7 +60,7 @@ def shape_block(
     transposed = transpose_squares(sch, block, loops, machine)
     if transposed is not None:
         return transposed
-    loops = fuse_neighbours(sch, block, loops)
+    loops = fuse_neighbors(sch, block, loops)
     along = _best_for_vectors(sch, block, loops)
     if along is None:
         return [loop for loop in loops if loop.var not in reduced_by(sch, block)]
@@ -87,7 +87,7 @@ def parallel_parts(sch: Schedule, block: BlockRef, machine: Target) -> int:
     return others * -(-size_of([along]) // width.run)
 
 
-def fuse_neighbours(sch: Schedule, block: BlockRef, loops: list[LoopRef]) -> list[LoopRef]:
+def fuse_neighbors(sch: Schedule, block: BlockRef, loops: list[LoopRef]) -> list[LoopRef]:
     """Make one loop of two that all accesses run through as if they were one."""
     left = list(loops)
     at = len(left) - 1
@@ -113,7 +113,7 @@ def _steps_as_one(sch: Schedule, block: BlockRef, outer: LoopRef, inner: LoopRef
 
 
 def _best_for_vectors(sch: Schedule, block: BlockRef, loops: list[LoopRef]) -> LoopRef | None:
-    """The loop along which most accesses run over neighbours or stay; inner ones first."""
+    """The loop along which most accesses run over neighbors or stay; inner ones first."""
     known = access_steps(sch, block)
     reducing = reduced_by(sch, block)
     possible = [loop for loop in loops if loop.extent != 1]
@@ -194,7 +194,7 @@ def _join(sch: Schedule, loop: LoopRef) -> bool:
 def _column_sum(
     sch: Schedule, block: BlockRef, loops: list[LoopRef], along: LoopRef, width: Width
 ) -> list[LoopRef]:
-    """A reduction whose results are neighbours: they stay in registers while it runs."""
+    """A reduction whose results are neighbors: they stay in registers while it runs."""
     reducing = reduced_by(sch, block)
     inner_reduced = [loop for loop in loops if loop.var in reducing]
     spatial = [loop for loop in loops if loop.var not in reducing and loop.var is not along.var]

@@ -119,13 +119,13 @@ def _pure_outputs(program: Program) -> set[Buffer]:
     """Buffers that are written and never read, but for a reduction's own running value."""
     written = _written(program)
     read: set[Buffer] = set()
-    initialised: set[Buffer] = set()
+    initialized: set[Buffer] = set()
     for node in walk(program.body):
         if isinstance(node, Load):
             read.add(node.buffer)
         elif isinstance(node, Block) and node.init is not None:
-            initialised |= {n.buffer for n in walk(node.init) if isinstance(n, Store)}
-    return written - (read - initialised)
+            initialized |= {n.buffer for n in walk(node.init) if isinstance(n, Store)}
+    return written - (read - initialized)
 
 
 def _random(rng: np.random.Generator, shape: tuple[int, ...], dtype: DType) -> Array:

@@ -59,7 +59,7 @@ class Calibration:
 
 
 def _pooled(x: NDArray[np.float64], y: NDArray[np.float64]) -> list[tuple[float, float]]:
-    """Pool neighbours that would make the map fall; each pool becomes a knot at its mean score."""
+    """Pool neighbors that would make the map fall; each pool becomes a knot at its mean score."""
     order = np.lexsort((y, x))
     pools: list[tuple[float, float, int]] = []  # sum of scores, sum of values, count
     for score, value in zip(x[order].tolist(), y[order].tolist(), strict=True):

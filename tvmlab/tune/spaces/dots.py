@@ -117,7 +117,7 @@ class DotTiles:
         return next((c.name for c in copies if c.name.startswith(right)), right)
 
     def _pack(self, sch: Any, source: str, columns: int) -> None:
-        """Copy the right operand to panels, groups of neighbours along the sum together."""
+        """Copy the right operand to panels, groups of neighbors along the sum together."""
         group, main = self.kind.group, self.plan.main
         packed = sch.cache_read(main, source, "global")
         sch.transform_layout(main, packed.name, Groups(columns, group))

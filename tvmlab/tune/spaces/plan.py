@@ -51,7 +51,7 @@ class Plan:
     reuse
         Iterations for each element that it touches.
     along_sum
-        Whether neighbours of the largest operand are added to one another.
+        Whether neighbors of the largest operand are added to one another.
     """
 
     main: str

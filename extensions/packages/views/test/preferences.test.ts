@@ -71,7 +71,7 @@ describe('what the reader prefers', () => {
     expect(field('[data-field="factors"] input').value).toBe('auto, 4');
   });
 
-  it('colours the code by what its pieces are, and changes no letter of it', async () => {
+  it('colors the code by what its pieces are, and changes no letter of it', async () => {
     find('[data-tab="llvm"]').click();
     await settle();
     expect(find('.tvmlab-listing').textContent).toBe('; llvm of this program\nret i32 0');

@@ -1,6 +1,6 @@
 import { LabIcon } from '@jupyterlab/ui-components';
 
-/** Three nested loops, drawn with the theme's icon colour. */
+/** Three nested loops, drawn with the theme's icon color. */
 const SVG = `<svg xmlns="http://www.w3.org/2000/svg" width="16" viewBox="0 0 16 16">
   <g class="jp-icon3" fill="none" stroke="#616161" stroke-width="1.6" stroke-linecap="round">
     <path d="M2 2.5h12M5 6.2h9M8 9.9h6M11 13.5h3"/>

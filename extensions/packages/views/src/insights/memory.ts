@@ -77,7 +77,7 @@ function scrubber(memory: Memory): HTMLElement[] {
   };
   range.addEventListener('input', show);
   range.value = String(Math.min(last, TRAIL));
-  setTimeout(show); // once it is on the page, so that its colours are known
+  setTimeout(show); // once it is on the page, so that its colors are known
   return [
     h('div', { class: 'tvmlab-scrub' }, range),
     h('div', { class: 'tvmlab-memory-panes' }, ...panes.map(pane => pane.element))

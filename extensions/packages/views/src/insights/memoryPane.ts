@@ -163,7 +163,7 @@ function draw(
 ): void {
   const style = pictures[0] ? getComputedStyle(pictures[0]) : null;
   const color = (name: string): string => style?.getPropertyValue(name).trim() ?? 'gray';
-  // A custom property keeps light-dark(); a canvas needs the colour that came of it.
+  // A custom property keeps light-dark(); a canvas needs the color that came of it.
   const probe = h('i');
   pictures[0]?.parentElement?.append(probe);
   const resolved = [...COLORS, '--bg3', '--ink'].map(name => {

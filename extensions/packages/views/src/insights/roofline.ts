@@ -79,7 +79,7 @@ export const rooflineInsight: IInsight = {
 
 const MEMORY = 'memory';
 const EVERY = 'every';
-/** The form of a level's points: nobody has to tell colours apart. */
+/** The form of a level's points: nobody has to tell colors apart. */
 const FORMS = ['circle', 'square', 'triangle', 'diamond'] as const;
 
 /** The levels that hand out bytes, nearest first. */
@@ -217,7 +217,7 @@ function flat(label: string, rate: number, index: number, { y }: IScales): SVGEl
   );
 }
 
-/** A bandwidth; the words of neighbours stand at different places along their lines. */
+/** A bandwidth; the words of neighbors stand at different places along their lines. */
 function slope(
   { label, rate }: Ceiling,
   index: number,

@@ -1,6 +1,6 @@
 import { h } from '../dom';
 
-/** What a piece of code is; each is a colour of the theme of the code. */
+/** What a piece of code is; each is a color of the theme of the code. */
 const KINDS = ['comment', 'string', 'number', 'keyword', 'name'] as const;
 
 const PATTERN = new RegExp(

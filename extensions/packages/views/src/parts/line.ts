@@ -73,7 +73,7 @@ function mark(text: string): HTMLElement {
   return h('span', { class: 'tvmlab-mark' }, text);
 }
 
-/** The memory that a buffer lives in, in the colour of those who share it. */
+/** The memory that a buffer lives in, in the color of those who share it. */
 function scope(name: string | null): (Node | string)[] {
   return name === null
     ? []
