@@ -172,12 +172,14 @@ def cover_window(
     window: Sequence[Span],
     env: Bounds,
     only_where: Sequence[Expr] = (),
+    exists: Sequence[Expr] = (),
 ) -> CoveringNest:
     """Loops around `block` that make it write at least `window` of `buffer`, and all it reduces.
 
     An iteration variable that indexes a dimension by itself runs over that dimension's span;
     every other one runs over its whole domain. Loops of one iteration are left out. `only_where`
-    holds conditions on the loops around under which the block is wanted at all.
+    holds conditions on the loops around under which the block is wanted at all, `exists` those on
+    its iteration variables under which there is an iteration.
     """
     spans = _iter_spans(block, buffer, window)
     loops: list[For] = []
@@ -193,6 +195,8 @@ def cover_window(
         bindings.append(value)
         if span.guarded:
             guards += _domain_guards(value, it.extent, env, loops)
+    values = dict(zip((it.var for it in block.iters), bindings, strict=True))
+    guards += [substitute(condition, values) for condition in exists]
     placed = replace(block, bindings=tuple(bindings), predicate=conjunction(guards))
     stmt: Stmt = placed
     for loop in reversed(loops):

@@ -24,11 +24,11 @@ from tvmlab.ir import (
     substitute,
 )
 from tvmlab.schedule.coverage import require_covered_consumers, require_covered_reads
+from tvmlab.schedule.domains import existing_iterations
 from tvmlab.schedule.holes import has_holes, require_around_holes, require_whole
 from tvmlab.schedule.index import ProgramIndex, accesses, index_of
 from tvmlab.schedule.kinds import block_kind, final_stores, plain_iters, single_store
 from tvmlab.schedule.legality import binding_vars, sole_writer, vars_of, written_buffer
-from tvmlab.schedule.notes import PARTIAL, note_of
 from tvmlab.schedule.registry import Applied, ParamSpec, primitive
 from tvmlab.schedule.rewrite import insert_at, remove_stmt
 from tvmlab.schedule.verdict import refuse, unsure
@@ -74,7 +74,8 @@ def compute_at(program: Program, block: BlockSymbol, loop: Var) -> Applied:
     window = _window_of_all(index, consumers, buffers, target)
     env = index.bounds_around(target).bind_loop(loop, target.extent)
     fixed = fixed_vars(index, target, buffer)
-    nest = cover_window(producer, buffer, window, env, guards_of(consumers, fixed))
+    exists = existing_iterations(index, producer, loop.name, "compute_at")
+    nest = cover_window(producer, buffer, window, env, guards_of(consumers, fixed), exists)
     placed = insert_at(program, target, position, nest.stmt)
     moved = remove_stmt(placed, producer)
     require_covered_reads(moved, block, "compute_at")
@@ -133,7 +134,6 @@ def _require_movable_producer(index: ProgramIndex, producer: Block, target: For)
         )
     for buffer in buffers:
         sole_writer(index, buffer, producer, "compute_at")
-    require_whole_domain(producer, loop, "compute_at")
     if block_kind(producer) == "opaque":
         raise refuse(
             "compute_at.opaque",
@@ -143,18 +143,6 @@ def _require_movable_producer(index: ProgramIndex, producer: Block, target: For)
         )
     _refuse_vector_scope(index, target, name, "compute_at")
     return buffers
-
-
-def require_whole_domain(block: Block, loop: str, primitive: str) -> None:
-    """Refuse to lay new loops around a block of which some values of variables do not exist."""
-    if note_of(block, PARTIAL) is not None:
-        raise unsure(
-            f"{primitive}.partial-domain",
-            f"cannot compute {block.name} at {loop}: it runs for some values of its variables "
-            f"alone, as transform_block_layout and hoist_condition make it, and which of them a "
-            f"loop would run was not worked out; move it first",
-            subject=block.symbol,
-        )
 
 
 def _refuse_vector_scope(index: ProgramIndex, target: For, name: str, primitive: str) -> None:
@@ -241,7 +229,8 @@ def reverse_compute_at(program: Program, block: BlockSymbol, loop: Var) -> Appli
     ]
     _require_plain_store(consumer, store, spans)
     fixed = fixed_vars(index, target, written)
-    nest = cover_window(consumer, written, window, env, guards_of(producers, fixed))
+    exists = existing_iterations(index, consumer, loop.name, "reverse_compute_at")
+    nest = cover_window(consumer, written, window, env, guards_of(producers, fixed), exists)
     position = 1 + max(index.child_holding(target, p)[0] for p in producers)
     moved = remove_stmt(insert_at(program, target, position, nest.stmt), consumer)
     require_covered_reads(moved, block, "reverse_compute_at")
@@ -268,7 +257,6 @@ def _require_movable_consumer(index: ProgramIndex, consumer: Block, target: For)
             f"cannot compute {name} at {loop}: only element-wise blocks can follow their producer",
             subject=consumer.symbol,
         )
-    require_whole_domain(consumer, loop, "reverse_compute_at")
     _refuse_vector_scope(index, target, name, "reverse_compute_at")
     producers = [p for p in index.producers_of(consumer) if index.is_under(p, target)]
     if not producers:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tvmlab.arith import Bounds
 from tvmlab.ir import Block, BlockSymbol, For, Load, Program, const
 from tvmlab.schedule.coverage import require_covered_consumers, require_covered_reads
+from tvmlab.schedule.domains import existing_iterations
 from tvmlab.schedule.index import ProgramIndex, buffers_read, index_of
 from tvmlab.schedule.kinds import block_kind
 from tvmlab.schedule.legality import sole_writer, written_buffer
@@ -13,7 +14,7 @@ from tvmlab.schedule.rewrite import insert_at, remove_stmt
 from tvmlab.schedule.verdict import refuse, unsure
 from tvmlab.schedule.windows import Span, cover_window, touched_window
 
-from .attach import require_whole_domain, writes_all
+from .attach import writes_all
 
 
 @primitive(
@@ -48,7 +49,8 @@ def compute_root(program: Program, block: BlockSymbol) -> Applied:
     consumers = index.consumers(buffer)
     if buffer in program.allocs and consumers:
         window = touched_window(index, consumers, buffer, Load, None)
-    nest = cover_window(target, buffer, window, Bounds.of({}))
+    exists = existing_iterations(index, target, "the root", "compute_root")
+    nest = cover_window(target, buffer, window, Bounds.of({}), (), exists)
     moved = remove_stmt(insert_at(program, None, position, nest.stmt), target)
     require_covered_reads(moved, block, "compute_root")
     require_covered_consumers(moved, block, "compute_root")
@@ -70,7 +72,6 @@ def _require_movable(index: ProgramIndex, block: Block) -> None:
             f"cannot move {block.name} to the root: it is neither element-wise nor a reduction",
             subject=block.symbol,
         )
-    require_whole_domain(block, "the root", "compute_root")
     for buffer in buffers_read(block):
         writers = [w for w in index.writers.get(buffer, []) if w is not block]
         parts = [w for w in writers if not writes_all(index, w, buffer)]
