@@ -81,9 +81,9 @@ def test_logged_schedules_are_taken_where_programs_match(
     lowered: list[Program] = []
     real = kernels.lower
 
-    def recorded(schedule: Schedule, target: Target) -> object:
-        lowered.append(schedule.program)
-        return real(schedule, target)
+    def recorded(program: Program, target: Target) -> object:
+        lowered.append(program)
+        return real(program, target)
 
     monkeypatch.setattr(kernels, "lower", recorded)
     tuned, told = built(lookup(path))
@@ -121,9 +121,9 @@ def test_several_processes_take_them_too(tmp_path: Path) -> None:
     requests = kernels.with_found(requests, Target.host(), lambda p, _: scheduled(p))
     here = {r.symbol: compile_kernel(r, Target.host(), None).data for r in requests}
     there = kernels.compile_in_processes(
-        [(r.symbol, r.text, r.trace) for r in requests], Target.host(), None
+        [(r.symbol, r.text, r.trace, r.over) for r in requests], Target.host(), None
     )
-    assert {s: d for s, d, _ in there} == here
+    assert {symbol: data for symbol, data, *_ in there} == here
 
 
 def test_steps_that_do_not_fit_are_refused() -> None:
