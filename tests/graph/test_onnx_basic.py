@@ -99,7 +99,8 @@ def choosing(rows: int) -> onnx.ModelProto:
 def test_a_branch_is_chosen_while_the_model_runs() -> None:
     graph, lib, params = tl.compiler.build(choosing(2), "cpu")
     module = tl.runtime.create(graph, lib)
-    module.set_input(**params)
+    for name, array in params.items():
+        module.set_input(name, array)
     x = np.arange(6, dtype="f4").reshape(2, 3)
     for sign in (1, -1):
         module.run(x=sign * x)

@@ -182,7 +182,11 @@ def _moved_afterwards() -> None:
 
 
 REFUSALS = [
-    (_moved_afterwards, "reverse_compute_at.partial-domain", "as transform_block_layout, hoist_condition and rfactor"),
+    (
+        _moved_afterwards,
+        "reverse_compute_at.partial-domain",
+        "as transform_block_layout, hoist_condition and rfactor",
+    ),
     (_of_a_changing_loop, "hoist_condition.none", "that stays the same in i and the loops inside"),
     (_of_memory, "hoist_condition.none", "and reads no memory"),
     (_of_rounds, "hoist_condition.rounds", "it depends on the reduction loop k of C"),

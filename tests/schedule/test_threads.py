@@ -284,6 +284,25 @@ def _unequal_groups() -> None:
     sch.bind(sch.loops("D")[1], "blockIdx.x")
 
 
+FEW = """
+def f(A: float32[4, 2], C: float32[4, 2]):
+    B = alloc(float32[4, 2], scope="local")
+    for b in thread(4, "blockIdx.x"):
+        for one in thread(1, "threadIdx.x"):
+            for y in range(2):
+                with block("B", vb=spatial(4, b), vy=spatial(2, y)):
+                    B[vb, vy] = A[vb, vy] * 2.0
+        for x in range(2):
+            with block("C", vb=spatial(4, b), vx=spatial(2, x)):
+                C[vb, vx] = B[vb, vx] + 1.0
+"""
+
+
+def _more_readers() -> None:
+    sch = Schedule(parse(FEW))
+    sch.bind(sch.loops("C")[1], "threadIdx.x")
+
+
 def _in_block() -> None:
     sch = Schedule(product(8))
     i, j, _ = sch.loops("C")
@@ -312,6 +331,7 @@ def _in_block() -> None:
         (_reduction("blockIdx.x"), "bind.reduction", "groups of threads cannot wait"),
         (_reduction("vthread"), "bind.reduction", "virtual threads cannot wait"),
         (_other_thread, "set_scope.other-thread", "another thread computes in B"),
+        (_more_readers, "bind.other-thread", "more threads run C than B: one lets only the first"),
         (_other_group, "bind.other-group", "groups do not wait for each other"),
         (_wide_warp, "set_scope.wide-warp", "which 32 threads share"),
         (_parameter, "set_scope.parameter", "C is|it is a parameter"),

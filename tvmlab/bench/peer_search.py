@@ -18,7 +18,11 @@ def product(te: Any, shape: dict[str, int]) -> list[Any]:
     m, n, k = shape["m"], shape["n"], shape["k"]
     a, b = te.placeholder((m, k), name="A"), te.placeholder((k, n), name="B")
     r = te.reduce_axis((0, k), "k")
-    return [a, b, te.compute((m, n), lambda i, j: te.sum(a[i, r] * b[r, j], axis=r), name="C")]
+
+    def element(i: Any, j: Any) -> Any:
+        return te.sum(a[i, r] * b[r, j], axis=r)
+
+    return [a, b, te.compute((m, n), element, name="C")]
 
 
 def convolution(te: Any, tir: Any, shape: dict[str, int]) -> list[Any]:
@@ -68,7 +72,7 @@ def main() -> None:
         for value in seconds:
             print(json.dumps({"seconds": value}), flush=True)
 
-    class Teller(search.measure_callback.PyMeasureCallback):  # pyright: ignore[reportUntypedBaseClass]
+    class Teller(search.measure_callback.PyMeasureCallback):
         """Told of each batch that was measured."""
 
         def apply(self, *told: Any) -> None:

@@ -215,6 +215,6 @@ def compile_all(
     else:
         folder = None if cache is None else cache.directory
         asked = [(r.symbol, r.text, r.trace, r.over) for r in left]
-        for symbol, *made in compile_in_processes(asked, target, folder):
-            finished(symbol, CompiledKernel(*made))
+        for symbol, data, flops, seconds, over in compile_in_processes(asked, target, folder):
+            finished(symbol, CompiledKernel(data, flops, seconds, over))
     return done

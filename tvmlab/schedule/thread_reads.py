@@ -21,6 +21,7 @@ from tvmlab.ir import (
     Var,
     const,
     const_int,
+    structural_equal,
     substitute,
     walk,
 )
@@ -111,12 +112,38 @@ def _must_agree(
         return None
     split_up = writer is not None and meeting.writer.depends_on(writer)
     if not split_up and not shared:
+        if writer is not None and _leaves_out(meeting, writer):
+            raise _nothing_there(meeting, writer, refuse)
         return None
     if writer is not None and reader is not None and split_up:
         return writer, reader
     if const_int(loop.extent) == 1:
         return None
     raise _refusal(meeting, tag, sharing, refuse, None)
+
+
+def _leaves_out(meeting: _Meeting, written: For) -> bool:
+    """Whether more threads run the reader than the writer, each with memory of its own."""
+    own = meeting.reader.loop_of(written.thread)
+    kernel = _launch(meeting.reader)
+    others = [n for n in walk(kernel) if isinstance(n, For)] if kernel is not None else []
+    running = [own] if own is not None else [n for n in others if n.thread == written.thread]
+    return any(not _at_most(lp.extent, written.extent) for lp in running)
+
+
+def _at_most(a: Expr, b: Expr) -> bool:
+    x, y = const_int(a), const_int(b)
+    return x <= y if x is not None and y is not None else structural_equal(a, b)
+
+
+def _nothing_there(meeting: _Meeting, written: For, refuse: Refuse) -> RefusedError:
+    writer, reader, buffer = meeting.writer.block, meeting.reader.block, meeting.buffer.name
+    why = (
+        f"more threads run {reader.name} than {writer.name}: {written.var.name} lets only the "
+        f"first ones of {written.thread} compute {buffer}, and the others, which have a memory of "
+        f"their own, would find nothing in it"
+    )
+    return refuse("other-thread", why, subject=reader.symbol)
 
 
 def _require_agreement(

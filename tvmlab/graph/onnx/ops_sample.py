@@ -12,6 +12,8 @@ from math import prod
 
 import numpy as np
 
+from tvmlab.graph.ir import Array
+
 from .registry import Site, onnx_op
 from .values import Value
 
@@ -231,9 +233,9 @@ def _deform_conv(site: Site) -> str:
         _linear(moves.part(2, d) + Value(site, site.param(origin[d]))).inside(size, True)
         for d, size in enumerate(sizes)
     ]
-    images = batch * shared
+    images = batch * int(shared)
     shape: tuple[int, ...] = (images, *[1] * (2 + rank))
-    start = np.arange(images).reshape(shape) * prod(sizes)
+    start: Array = np.arange(images).reshape(shape) * prod(sizes)
     found = table.neighbors(Value(site, site.param(start)), taps).reduce("sum", 3)
     if site.has(4):
         mask = Value(site, site[4])
