@@ -298,3 +298,25 @@ def f(A: float32[5, 2], C: float32[5, 2]):
         want[t + 1] += want[t, ::-1] * np.float32(0.5)
     interpret(program, [a, got])
     np.testing.assert_allclose(got, want, rtol=1e-6)
+
+
+@pytest.mark.parametrize("few", [1, 2])
+def test_threads_that_a_short_loop_leaves_out_wait_and_do_nothing(few: int) -> None:
+    program = parse(f"""
+def f(A: float32[4, 3], C: float32[4, 3]):
+    R = alloc(float32[4, 3])
+    for i in thread(4, "blockIdx.y"):
+        for j in thread({few}, "threadIdx.y"):
+            for k in range(3):
+                with block("R", vi=spatial(4, i), vk=spatial(3, k)):
+                    R[vi, vk] = A[vi, vk]
+            for k2 in range(3):
+                with block("C", vi=spatial(4, i), vk=spatial(3, k2)):
+                    C[vi, vk] = R[vi, vk]
+        for z in thread(3, "threadIdx.y"):
+            with block("more", vi=spatial(4, i), vz=spatial(3, z)):
+                R[vi, vz] = 5.0
+""")
+    a, c = np.arange(12, dtype="float32").reshape(4, 3), np.zeros((4, 3), "float32")
+    interpret(program, [a, c])
+    np.testing.assert_array_equal(c, a)

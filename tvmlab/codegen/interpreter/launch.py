@@ -47,12 +47,16 @@ class StmtHost(Host, Protocol):
 
 @dataclass(slots=True)
 class _Thread:
-    """One thread of a group between its turns."""
+    """One thread of a group between its turns.
+
+    `idle` counts the loops around it that are too short for it: it waits there and does nothing.
+    """
 
     number: int
     index: dict[str, int]
     frame: list[Any]
     storages: list[_Storage]
+    idle: int = 0
     visits: dict[Buffer, int] = field(default_factory=dict[Buffer, int])
     steps: Iterator[Wait] | None = None
 
@@ -207,7 +211,7 @@ class Kernel:
         return [(slot.flat, slot.written, slot.dims) for slot in self._slots]
 
     def _enter(self, thread: _Thread) -> None:
-        self._now, self._visits = thread.index, thread.visits
+        self._now, self._visits, self.idle = thread.index, thread.visits, thread.idle
         self._host.frame[:] = thread.frame
         for slot, storage in zip(self._slots, thread.storages, strict=True):
             slot.flat, slot.written, slot.dims = storage
@@ -224,6 +228,7 @@ class Kernel:
                 if place is not None:
                     places.append((thread, place))
                 thread.frame, thread.storages = list(self._host.frame), self._pointers()
+                thread.idle = self.idle
             _require_all_here(waiting, places, team)
             waiting = [thread for thread, _ in places]
             team.start()
