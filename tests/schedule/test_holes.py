@@ -41,3 +41,18 @@ def test_a_copy_around_holes_is_not_laid_out_over_them() -> None:
     interpret(sch.program, [a, c])
     at, squares = np.arange(12), a * a
     np.testing.assert_allclose(c, squares[at * 3 + 2] + squares[at // 2 * 3])
+
+
+def test_a_skewed_round_does_not_finish_a_whole_row() -> None:
+    """Each round of the skewed loop computes one element of the row, not the box around all."""
+    a = te.placeholder((1, 5), name="A")
+    sch = Schedule(te.compute((1, 5), lambda i, j: a[i, j] * 2.0, name="C"))
+    i, j = sch.loops("C")
+    sch.reorder(j, i)
+    skewed = sch.skew(j, i, 2)
+    sch.reorder(skewed, j)
+    sch.cache_write("C", "local")
+    assert sch.check("reverse_compute_at", "C_write", skewed).rule.endswith("not-tiles")
+    x, c = ramp(1, 5), np.empty((1, 5), "float32")
+    interpret(sch.program, [x, c])
+    np.testing.assert_allclose(c, x * 2)

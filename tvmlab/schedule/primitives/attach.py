@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from math import prod
 
-from tvmlab.arith import detect_iter_map
+from tvmlab.arith import Bounds, bound_of, detect_iter_map, simplify
 from tvmlab.ir import (
     Block,
     BlockSymbol,
@@ -379,7 +379,11 @@ def _require_exact_tiles(index: ProgramIndex, producer: Block, buffer: Buffer, t
     inner = prod(const_int(lp.extent) or 0 for lp in used if lp.var not in fixed)
     box = prod(const_int(s.extent) or -1 for s in window)
     whole = all(s.is_whole(size) for s, size in zip(window, buffer.shape, strict=True))
-    exact = inner == box or (whole and not (spatial & fixed))
+    exact = whole and not (spatial & fixed)
+    if not exact and inner == box:
+        # Conditions may leave out iterations that the box counts: of skewed loops, for example.
+        free = is_const(producer.predicate, True)
+        exact = free or inner == _values_in_a_round(producer, fixed, used)
     if not mapping.injective or not exact or idle:
         raise unsure(
             "reverse_compute_at.not-tiles",
@@ -387,6 +391,20 @@ def _require_exact_tiles(index: ProgramIndex, producer: Block, buffer: Buffer, t
             f"{target.var.name} do not finish separate rectangular parts of {buffer.name}",
             subject=target.var,
         )
+
+
+def _values_in_a_round(producer: Block, fixed: set[Var], loops: Sequence[For]) -> int | None:
+    """How many values a block's spatial variables may have in one iteration of the fixed loops."""
+    start: dict[Var, Expr] = {v: const(0, v.dtype) for v in fixed}
+    env = Bounds.of({lp.var: lp.extent for lp in loops if lp.var not in fixed})
+    count = 1
+    for it, binding in zip(producer.iters, producer.bindings, strict=True):
+        if it.kind == "spatial":
+            values = bound_of(simplify(substitute(binding, start), env), env)
+            if values.lo is None or values.hi is None:
+                return None
+            count *= values.hi - values.lo + 1
+    return count
 
 
 def _require_plain_store(consumer: Block, store: Store, spans: dict[Var, Span]) -> None:
