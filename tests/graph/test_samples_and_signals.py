@@ -161,9 +161,14 @@ def test_a_grid_in_three_dimensions_compiled() -> None:
 def test_places_that_are_no_numbers_read_nothing_outside() -> None:
     """A grid of NaN and infinities must not lead out of the image."""
     grid = np.array([np.nan, 0, np.inf, 0, -np.inf, 1e30, 0, -1e30], "float32")
-    made = result("GridSample", {"x": noise(1, 2, 3, 3), "grid": grid.reshape(1, 2, 2, 2)},
-                  compiled=True, padding_mode="border")  # fmt: skip
-    assert made.shape == (1, 2, 2, 2)
+    image = noise(1, 2, 3, 3)
+    made = result("GridSample", {"x": image, "grid": grid.reshape(1, 2, 2, 2)}, compiled=True,
+                  padding_mode="border")  # fmt: skip
+    # A weighted sum of elements of the image lies between them; what lies beside it hardly does.
+    known = made[~np.isnan(made)]
+    assert known.size >= made.size // 2
+    assert known.min() >= image.min() - 1e-5
+    assert known.max() <= image.max() + 1e-5
 
 
 @pytest.mark.parametrize("mode", ["avg", "max"])

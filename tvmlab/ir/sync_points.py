@@ -154,12 +154,12 @@ class _Search:
         return any(
             loop in placed.loops
             and any(self._shared(b) for b in touched_buffers(placed.block)[1])
-            and reads_of_others(placed)
+            and _reads_of_others(placed)
             for placed in self._others
         )
 
 
-def reads_of_others(placed: PlacedBlock) -> bool:
+def _reads_of_others(placed: PlacedBlock) -> bool:
     """Whether a thread that runs a block may read an element that another one writes by it.
 
     Not if it reads only the element that it writes, or if a dimension is shared out to threads:

@@ -56,9 +56,6 @@ class Value:
     def __le__(self, other: Operand) -> Value:
         return self._with("less_equal", other)
 
-    def __lt__(self, other: Operand) -> Value:
-        return self._with("less", other)
-
     def __and__(self, other: Value) -> Value:
         return self._with("logical_and", other)
 
