@@ -1,7 +1,8 @@
 """Prints how long the explorer takes, in a real browser, beside what is asked of it.
 
-    python tests/browser/measure_explorer.py lab 12   # drag, step, measuring, in JupyterLab
-    python tests/browser/measure_explorer.py history  # the same after 300 steps
+    python tests/browser/measure_explorer.py steps 12  # on 4, 8 or 12 loops; 300: after 300 steps
+    python tests/browser/measure_explorer.py code 12 lowered asm  # opening tabs, of all by default
+    python tests/browser/measure_explorer.py first 64  # the first measurements of a matrix product
     python tests/browser/measure_explorer.py files  # saved sessions and pages
     python tests/browser/measure_explorer.py large  # 3,000 lines, 10,000 points
 
@@ -88,9 +89,10 @@ def measure_nest(explorer: Explorer, title: str) -> None:
         expect(explorer.root.locator(".tvmlab-slot")).to_have_count(0)
     table(f"{title}: verdicts of a drag", times, 100)
 
-    explorer.press("p")
-    expect(explorer.root.get_by_role("button", name="Undo")).to_be_enabled()
     times: list[float] = []
+    explorer.select(loops[0])
+    explorer.press("u")
+    expect(explorer.root.get_by_role("button", name="Undo")).to_be_enabled()
     for turn in range(TIMES):
         name = "redo" if turn % 2 else "undo"
         button = explorer.root.locator(f'[data-command="{name}"]')
@@ -99,11 +101,11 @@ def measure_nest(explorer: Explorer, title: str) -> None:
         times.append(change(explorer, act, target=".tvmlab-tree"))
         explorer.page.wait_for_timeout(60)
     table(f"{title}: undo, redo to picture", times, 200)
+    explorer.press("Control+z")
 
     times: list[float] = []
     shown = "root.querySelector('.tvmlab-tree .tvmlab-kind[data-kind=unrolled]')"
-    last = explorer.loops()[0]
-    explorer.select(last)
+    explorer.select(loops[-1])
     for _ in range(TIMES):
         act = key("u")
         times.append(change(explorer, act, shown, ".tvmlab-tree"))
@@ -113,26 +115,57 @@ def measure_nest(explorer: Explorer, title: str) -> None:
     table(f"{title}: unroll to picture", times, 200)
 
 
-def measure_code(explorer: Explorer, title: str) -> None:
-    """Opening each tab of the code, of a program that is new each time."""
+TABS = {
+    "loops": "for ",
+    "passes": "",
+    "lowered": "for ",
+    "llvm": "define",
+    "asm": ".text",
+}
+
+
+def measure_code(explorer: Explorer, title: str, tabs: list[str]) -> None:
+    """Opening tabs of the code, of a program that is new each time."""
     code = explorer.root.get_by_role("region", name="Code")
-    for tab, text in (("loops", "for "), ("lowered", "for "), ("llvm", "define"), ("asm", ".text")):
+    explorer.select(explorer.loops()[0])
+    for tab in tabs or TABS:
+        shown = (
+            "root.querySelector('.tvmlab-passes summary')"
+            if tab == "passes"
+            else f"root.querySelector('.tvmlab-listing').textContent.includes('{TABS[tab]}')"
+        )
         times: list[float] = []
-        for turn in range(TIMES if tab in ("loops", "lowered") else 20):
+        for turn in range(TIMES):
             code.get_by_role("tab", name="Python").click()
             explorer.press("Control+z" if turn % 2 else "u")
             explorer.page.wait_for_timeout(120)
             expect(explorer.root.locator("[data-action]").first).to_be_visible()
             act = f"root.querySelector('[data-tab={tab}]').click()"
-            done = f"root.querySelector('.tvmlab-listing').textContent.includes('{text}')"
-            times.append(change(explorer, act, done))
+            times.append(change(explorer, act, shown))
         table(f"{title}: code tab {tab}", times, 300)
 
 
+MEASURED = """
+(text => text.includes('quartiles') && !/stale|measuring|waiting/.test(text))(
+    root.querySelector('.tvmlab-stat').textContent)
+"""
+
+
 def measure_first(explorer: Explorer, title: str) -> None:
-    """The first measurement: figures in the status line."""
-    done = "root.querySelector('.tvmlab-stat').textContent.includes('quartiles')"
-    table(f"{title}: first measurement", [change(explorer, key("m"), done)], 1000)
+    """The first measurement of the session, then that of states that are new each time."""
+    very_first = change(explorer, key("m"), MEASURED)
+    table(f"{title}: first measurement of a session", [very_first], 1000)
+    times: list[float] = []
+    for factor in range(2, 2 + TIMES):
+        explorer.select("i")
+        explorer.press("s")
+        explorer.page.keyboard.type(f"auto, {factor}")
+        explorer.page.keyboard.press("Enter")
+        expect(explorer.line("i_outer")).to_be_visible()
+        times.append(change(explorer, key("m"), MEASURED))
+        explorer.press("Control+z")
+        expect(explorer.line("i")).to_be_visible()
+    table(f"{title}: first measurement of a state", times, 1000)
 
 
 # ------------------------------------------------------------------ JupyterLab
@@ -140,8 +173,8 @@ def measure_first(explorer: Explorer, title: str) -> None:
 NOTEBOOK = """
 import sys; sys.path.insert(0, {helpers!r})
 import tvmlab as tl
-from helpers.nests import {name}
-sch = {name}({size})
+from helpers.nests import deep, long_history, product
+sch = {nest}
 """
 
 
@@ -156,16 +189,16 @@ def browser_and_page() -> Generator[tuple[Browser, Page]]:
 
 
 NESTS = {
-    "4": ("product", 64),
-    "8": ("tiled", 512),
-    "12": ("deep", 512),
-    "300": ("long_history", 300),
+    "4": "deep(512, loops=4)",
+    "8": "deep(512, loops=8)",
+    "12": "deep(512, loops=12)",
+    "300": "long_history(300)",
 }
 
 
-def in_lab(nest: str, parts: tuple[Callable[[Explorer, str], None], ...]) -> None:
-    name, size = NESTS[nest]
-    code = NOTEBOOK.format(helpers=str(Path(__file__).parents[1]), name=name, size=size)
+def in_lab(nest: str, part: Callable[[Explorer, str], None]) -> None:
+    """Measure in JupyterLab, on one of the nests."""
+    code = NOTEBOOK.format(helpers=str(Path(__file__).parents[1]), nest=nest)
     with (
         tempfile.TemporaryDirectory() as folder,
         run_lab(Path(folder)) as lab,
@@ -176,8 +209,7 @@ def in_lab(nest: str, parts: tuple[Callable[[Explorer, str], None], ...]) -> Non
         explorer = Explorer.in_cell(page)
         explorer.lines.first.wait_for()
         page.wait_for_timeout(1500)  # the workers of measurements start in the background
-        for part in parts:
-            part(explorer, f"{name}, {explorer.lines.count()} lines")
+        part(explorer, nest)
 
 
 # ----------------------------------------------------------------------- files
@@ -275,13 +307,13 @@ def measure_lines(explorer: Explorer) -> None:
 
 
 if __name__ == "__main__":
-    what = sys.argv[1]
-    if what == "lab":
-        in_lab(sys.argv[2], (measure_nest, measure_first))
+    what, *rest = sys.argv[1:]
+    if what == "steps":
+        in_lab(NESTS[rest[0]], measure_nest)
     elif what == "code":
-        in_lab(sys.argv[2], (measure_code,))
-    elif what == "history":
-        in_lab("300", (measure_nest,))
+        in_lab(NESTS[rest[0]], lambda explorer, title: measure_code(explorer, title, rest[1:]))
+    elif what == "first":
+        in_lab(f"product({rest[0]})", measure_first)
     elif what == "files":
         files()
     elif what == "large":

@@ -31,13 +31,11 @@ def tiled(size: int = 512) -> tl.Schedule:
     return sch
 
 
-def deep(size: int = 512) -> tl.Schedule:
-    """Twelve loops around one block, four for each axis."""
+def deep(size: int = 512, loops: int = 12) -> tl.Schedule:
+    """So many loops around one block: the longest is split until there are enough."""
     sch = product(size)
-    for loop in sch.loops("C"):
-        outer, inner = sch.split(loop, [None, 16])
-        sch.split(outer, [None, 4])
-        sch.split(inner, [None, 4])
+    while len(found := sch.loops("C")) < loops:
+        sch.split(max(found, key=lambda loop: loop.extent or 0), [None, 4])
     return sch
 
 

@@ -121,6 +121,18 @@ def test_each_good_step_lowers_the_estimated_time() -> None:
     assert len(set(seen)) == 4
 
 
+def test_lanes_that_lie_apart_in_memory_are_worth_no_vector() -> None:
+    sch = matmul_schedule(64, 64, 64)
+    i, j, k = sch.loops("C")
+    sch.reorder(i, k, j)
+    row_by_row = total_time(sch)
+    sch.vectorize(j)
+    assert total_time(sch) < row_by_row
+    sch.undo()
+    sch.vectorize(k)  # a lane each of a column of B
+    assert total_time(sch) >= row_by_row
+
+
 def test_a_program_of_copies_has_no_arithmetic() -> None:
     a = te.placeholder((16,), name="A")
     b = te.compute((16,), lambda i: a[i], name="B")

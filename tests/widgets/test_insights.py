@@ -70,6 +70,12 @@ def test_next_steps_are_ranked_with_a_reason_and_can_be_taken(bench: Bench) -> N
     bench.done("apply", row=first["row"], action=first["action"], params={})
 
 
+def test_steps_that_only_prepare_others_are_no_suggestion(bench: Bench) -> None:
+    titles = [step["title"] for step in bench.done("suggest")["steps"]]
+    assert titles
+    assert not any(title.startswith(("fuse", "make a block", "peel")) for title in titles)
+
+
 def test_nothing_is_applied_by_itself(bench: Bench) -> None:
     before = bench.view.state
     bench.done("suggest")

@@ -83,6 +83,7 @@ class _Line:
     body_boxes: dict[Buffer, Box] = field(default_factory=dict[Buffer, Box])
     lanes: int = 1
     threads: int = 1
+    vector: Var | None = None
     operations: int = 0
     moved_own: float = 0.0
 
@@ -173,7 +174,7 @@ class _Gatherer:
         if extents is None:
             return None
         env = Bounds.of(extents)
-        roots = [self._line(s, 1, 1, 1) for s in _nest_children(program.body)]
+        roots = [self._line(s, 1, 1, 1, None) for s in _nest_children(program.body)]
         if not all(self._prepare(line, env) for line in roots):
             return None
         for line in roots:
@@ -195,26 +196,28 @@ class _Gatherer:
         }
         return NestCost(result, touched, self.levels, self.traffic)
 
-    def _line(self, stmt: For | Block, executions: int, lanes: int, threads: int) -> _Line:
+    def _line(
+        self, stmt: For | Block, executions: int, lanes: int, threads: int, vector: Var | None
+    ) -> _Line:
         if isinstance(stmt, Block):
-            return _Line(stmt, executions, [], lanes=lanes, threads=threads)
+            return _Line(stmt, executions, [], lanes=lanes, threads=threads, vector=vector)
         extent = const_int(stmt.extent) or 0
-        inner_lanes = self._lanes(stmt, extent) if stmt.kind == "vectorized" else lanes
+        if stmt.kind == "vectorized":
+            lanes, vector = self._lanes(extent), stmt.var
         inner_threads = threads
         if stmt.kind == "parallel":
             inner_threads = max(threads, min(extent, self.target.num_threads), 1)
         inside = [
-            self._line(s, executions * extent, inner_lanes, inner_threads)
+            self._line(s, executions * extent, lanes, inner_threads, vector)
             for s in _nest_children(stmt.body)
         ]
-        widest = max((line.lanes for line in inside), default=1)
-        return _Line(stmt, executions, inside, lanes=max(lanes, widest), threads=threads)
+        return _Line(stmt, executions, inside, lanes=lanes, threads=threads)
 
-    def _lanes(self, loop: For, extent: int) -> int:
+    def _lanes(self, extent: int) -> int:
         return max(1, min(extent, self.target.lanes(32)))
 
     def _prepare(self, line: _Line, env: Bounds) -> bool:
-        """Fill in arithmetic and accesses of the blocks; False if a size is symbolic."""
+        """Fill in arithmetic, accesses and lanes of the blocks; False if a size is symbolic."""
         if isinstance(line.stmt, Block):
             operations = operations_of(line.stmt)
             accesses = accesses_of(line.stmt, env)
@@ -222,8 +225,12 @@ class _Gatherer:
                 return False
             line.operations = operations * line.executions
             self.accesses[line.stmt] = accesses
+            if line.vector is not None and any(_apart(a, line.vector) for a in accesses):
+                line.lanes = 1  # each lane is fetched by itself
             return True
-        return all(self._prepare(child, env) for child in line.children)
+        known = all([self._prepare(child, env) for child in line.children])
+        line.lanes = max((child.lanes for child in line.children), default=1)
+        return known
 
     def _touch(self, line: _Line, around: list[_Line], env: Bounds) -> None:
         """Add the boxes of each block to the lines around it."""
@@ -273,6 +280,14 @@ class _Gatherer:
         )
         result[line.stmt] = cost
         return cost
+
+
+def _apart(access: Access, vector: Var) -> bool:
+    """Whether neighboring lanes of a vector touch elements that are no neighbors in memory."""
+    if not access.indices:
+        return False
+    *outer, last = (index.terms for index in access.indices)
+    return any(vector in terms for terms in outer) or last.get(vector, 1) != 1
 
 
 def _written_out(line: _Line) -> bool:

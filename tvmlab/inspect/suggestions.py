@@ -28,7 +28,10 @@ _WORTH_SAYING = 1.005
 _LEAST_RESIDUALS = 5
 _NINETY = 1.645
 """Standard deviations to each side that hold nine of ten residuals."""
-_SKIPPED = frozenset({"assume", "annotate", "annotate_block", "pragma", "unannotate", "prefetch"})
+_NOTES = frozenset({"assume", "annotate", "annotate_block", "pragma", "unannotate", "prefetch"})
+_SAME_ORDER = frozenset({"blockize", "fuse", "peel", "partition"})
+"""Steps that only prepare others: every access stays where it was, so a gain that the estimate sees
+in them is the estimate's own error."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +131,7 @@ def _candidates(schedule: Schedule) -> Iterator[tuple[Var | BlockSymbol, Offer]]
     index = index_of(schedule.program)
     for symbol in (*index.loops, *index.blocks):
         for offer in offers(schedule, symbol):
-            if offer.action.verdict and offer.action.primitive not in _SKIPPED:
+            if offer.action.verdict and offer.action.primitive not in _NOTES | _SAME_ORDER:
                 yield symbol, offer
 
 

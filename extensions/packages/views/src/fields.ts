@@ -1,5 +1,6 @@
 import type { Param, Value } from '@tvmlab/schema';
 
+import { t } from './hostPage';
 import type { Controller } from './controller';
 import { closestData } from './dom';
 import { readFactors, readNumber, readNumbers } from './parts/factors';
@@ -82,7 +83,7 @@ function readField(param: Param, input: HTMLInputElement): { value: Value } | { 
 
 function readText(text: string, optional: boolean): { value: Value } | { error: string } {
   if (text.trim() === '') {
-    return optional ? { value: null } : { error: 'This cannot be left empty' };
+    return optional ? { value: null } : { error: t('This cannot be left empty') };
   }
   return { value: text };
 }

@@ -42,7 +42,7 @@ const modelInsight: IInsight = {
 /** The search has a view of its own, which the panel holds. */
 const searchInsight: IInsight = {
   id: 'search',
-  label: 'Search',
+  label: marked('Search'),
   ask: null,
   inputs: () => [],
   draw: () => []

@@ -104,7 +104,7 @@ export class Mover {
     const { row } = moving;
     const reply = await this._host.request({ type: 'move', row, to: slot.row, place: slot.place });
     if (!reply.ok) {
-      this._host.refuse(`move ${moving.name}`, refusedFor(reply.error ?? ''));
+      this._host.refuse(t('move %1', moving.name), refusedFor(reply.error ?? ''));
     }
   }
 
@@ -130,7 +130,7 @@ export class Mover {
   }
 
   private _refuse({ name }: IMoving, slot: Slot): void {
-    this._host.refuse(`move ${name}`, slot.verdict ?? refusedFor(slot.reason));
+    this._host.refuse(t('move %1', name), slot.verdict ?? refusedFor(slot.reason));
   }
 
   private _order(): string[] {

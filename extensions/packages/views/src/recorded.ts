@@ -8,6 +8,7 @@ import type {
   State
 } from '@tvmlab/schema';
 
+import { marked, t } from './hostPage';
 import type { Change, IViewModel } from './model';
 import { compareRecorded } from './recordedCompare';
 
@@ -32,8 +33,10 @@ export interface IRecording {
   file?: string;
 }
 
-const RECORDED = 'This is a recording; open its file in a kernel to go on from here.';
-const NOT_KEPT = 'This was not kept of this state; the current and the named states have it.';
+const RECORDED = marked('This is a recording; open its file in a kernel to go on from here.');
+const NOT_KEPT = marked(
+  'This was not kept of this state; the current and the named states have it.'
+);
 
 /** Whether data is a recording that this view can show. */
 export function isRecording(value: unknown): value is IRecording {
@@ -102,15 +105,15 @@ export class RecordedModel implements IViewModel {
         return this._goto(this._later());
       case 'source': {
         const source = node?.sources[command.kind];
-        return source ? { inner: [], ...source, kind: command.kind } : NOT_KEPT;
+        return source ? { inner: [], ...source, kind: command.kind } : t(NOT_KEPT);
       }
       case 'passes':
-        return node?.passes ? ({ passes: node.passes } as ReplyMessage['data']) : NOT_KEPT;
+        return node?.passes ? ({ passes: node.passes } as ReplyMessage['data']) : t(NOT_KEPT);
       case 'compare':
         return compareRecorded(this._recording, command.a, command.b);
       case 'actions': {
         const known = node?.details?.[command.row];
-        return { row: command.row, sentence: RECORDED, facts: [], ...known, actions: [] };
+        return { row: command.row, sentence: t(RECORDED), facts: [], ...known, actions: [] };
       }
       case 'file':
         return command.kind === 'session' && this._recording.file !== undefined
@@ -119,7 +122,7 @@ export class RecordedModel implements IViewModel {
               media: 'application/json',
               text: this._recording.file
             }
-          : RECORDED;
+          : t(RECORDED);
       default:
         return node?.answers?.[keyOf(command, node.rows)] ?? this._missing(command, node);
     }
@@ -128,10 +131,10 @@ export class RecordedModel implements IViewModel {
   /** Why there is no answer, and where there may be one. */
   private _missing(command: Command, node: IRecordedNode | undefined): string {
     if (!KEPT.includes(command.type)) {
-      return RECORDED;
+      return t(RECORDED);
     }
     if (node?.answers === undefined) {
-      return NOT_KEPT;
+      return t(NOT_KEPT);
     }
     const sizes = Object.keys(node.answers)
       .map(key => JSON.parse(key) as Partial<Record<'type' | 'sizes', unknown>>)
@@ -139,14 +142,14 @@ export class RecordedModel implements IViewModel {
       .map(({ sizes: wanted }) => sizesText(wanted as Record<string, number>))
       .filter(text => text !== '');
     return sizes.length === 0
-      ? 'This was not kept in the recording; open its file in a kernel to ask for it.'
-      : `These sizes were not kept in the recording. Kept are ${sizes.join('; ')}.`;
+      ? t('This was not kept in the recording; open its file in a kernel to ask for it.')
+      : t('These sizes were not kept in the recording. Kept are %1.', sizes.join('; '));
   }
 
   private _goto(id: string | null): null | string {
     const node = id === null ? undefined : this._recording.nodes[id];
     if (id === null || node === undefined) {
-      return NOT_KEPT;
+      return t(NOT_KEPT);
     }
     const left = this._state.history.current;
     this._forward.set(nodeOf(this._state, left)?.parent ?? '', left);

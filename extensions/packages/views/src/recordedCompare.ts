@@ -1,5 +1,6 @@
 import type { Comparison, DiffLine, HistoryNode, Row } from '@tvmlab/schema';
 
+import { t } from './hostPage';
 import { time } from './format';
 import type { IRecording } from './recorded';
 
@@ -9,12 +10,12 @@ export function compareRecorded(recording: IRecording, a: string, b: string): Co
   const [first, second] = [recording.nodes[a], recording.nodes[b]];
   const [here, there] = [a, b].map(id => nodes.find(node => node.id === id));
   if (!first || !second || !here || !there) {
-    return 'This state was not kept.';
+    return t('This state was not kept.');
   }
   const count = (rows: readonly Row[], type: Row['type']): string =>
     String(rows.filter(row => row.type === type).length);
   const measured = (node: HistoryNode): string =>
-    node.seconds === null ? 'not measured' : time(node.seconds);
+    node.seconds === null ? t('not measured') : time(node.seconds);
   return {
     a,
     b,

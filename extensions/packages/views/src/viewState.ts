@@ -10,6 +10,7 @@ import type {
   Verdict
 } from '@tvmlab/schema';
 
+import { t } from './hostPage';
 import type { Known } from './answers';
 import type { Connection } from './model';
 import type { IMoving } from './moving';
@@ -122,7 +123,7 @@ export function refusedFor(reason: string): Verdict {
 export function checkedOf({ data, error }: ReplyMessage): Checked {
   return data !== null && 'verdict' in data
     ? data
-    : { verdict: refusedFor(error ?? 'no reason was given'), summary: '', preview: null };
+    : { verdict: refusedFor(error ?? t('no reason was given')), summary: '', preview: null };
 }
 
 /** A measurement that begins to wait for a guess opens the tab where one guesses. */

@@ -18,6 +18,8 @@ import { CommandIDs } from '../tokens';
 import { tvmlabIcon } from './icon';
 
 const FILE_TYPE = 'tvmlab-session';
+/** What JupyterLab calls the factory; people see its label. */
+const FACTORY = 'Schedule Session';
 
 /** Open saved sessions with a double click: their last state, and a way to go on from there. */
 export function addFileViewer(app: JupyterFrontEnd, trans: TranslationBundle): void {
@@ -32,7 +34,7 @@ export function addFileViewer(app: JupyterFrontEnd, trans: TranslationBundle): v
   });
   app.docRegistry.addWidgetFactory(
     new SessionFileFactory(app, {
-      name: 'Schedule Session',
+      name: FACTORY,
       label: trans.__('Schedule Session'),
       modelName: 'text',
       fileTypes: [FILE_TYPE],

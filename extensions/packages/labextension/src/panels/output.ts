@@ -1,6 +1,6 @@
 import type { NotebookPanel } from '@jupyterlab/notebook';
 import type { IRenderMime } from '@jupyterlab/rendermime';
-import { type IExplorer, isRecording, mountExplorer, RecordedModel } from '@tvmlab/views';
+import { type IExplorer, isRecording, mountExplorer, RecordedModel, t } from '@tvmlab/views';
 import { PanelLayout, Widget } from '@lumino/widgets';
 
 export const RECORDING_TYPE = 'application/vnd.tvmlab.session+json';
@@ -70,7 +70,10 @@ class SessionOutput extends Widget implements IRenderMime.IRenderer {
     if (isRecording(data)) {
       this._kept = mountExplorer(new RecordedModel(data), this.node);
     } else {
-      this.node.textContent = `This output was made by another version (${this._options.mimeType}).`;
+      this.node.textContent = t(
+        'This output was made by another version (%1).',
+        this._options.mimeType
+      );
     }
   }
 

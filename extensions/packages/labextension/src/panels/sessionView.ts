@@ -165,9 +165,10 @@ export class SessionView extends Widget {
     }
     const shown = this._state?.session.id;
     const select = document.createElement('select');
-    select.setAttribute('aria-label', 'Session to show');
+    select.setAttribute('aria-label', t('Session to show'));
     for (const { id, name, steps } of sessions) {
-      const text = `${name} (${id}, ${steps} step${steps === 1 ? '' : 's'})`;
+      const text =
+        steps === 1 ? t('%1 (%2, 1 step)', name, id) : t('%1 (%2, %3 steps)', name, id, steps);
       select.add(new Option(text, id, false, id === shown));
     }
     select.addEventListener('change', () => {
@@ -177,7 +178,7 @@ export class SessionView extends Widget {
         this._show(new CommModel(kernel, select.value));
       }
     });
-    this._chooser.replaceChildren('Session ', select);
+    this._chooser.replaceChildren(`${t('Session')} `, select);
     this.node.prepend(this._chooser);
   }
 

@@ -1,7 +1,7 @@
 import { CommsOverSubshells, type Kernel, type KernelMessage } from '@jupyterlab/services';
 import type { JSONObject, JSONValue } from '@lumino/coreutils';
 import type { IDisposable } from '@lumino/disposable';
-import type { Change, IViewModel } from '@tvmlab/views';
+import { type Change, type IViewModel, t } from '@tvmlab/views';
 
 import { COMM_TARGET } from '../tokens';
 
@@ -97,7 +97,7 @@ export class CommModel implements IViewModel, IDisposable {
   private _closed(message: KernelMessage.ICommCloseMsg): void {
     const { data } = message.content;
     const reason = isObject(data) ? data['reason'] : undefined;
-    this.end(typeof reason === 'string' ? reason : 'The session was closed in the kernel.');
+    this.end(typeof reason === 'string' ? reason : t('The session was closed in the kernel.'));
   }
 
   private _emit(change: Change): void {

@@ -1,5 +1,6 @@
 import type { GraphRow, GraphValue } from '@tvmlab/schema';
 
+import { t } from '../hostPage';
 import { type Child, h } from '../dom';
 import { bytes, count, digits, percent, rate, time } from '../format';
 import { KINDS } from './words';
@@ -9,12 +10,12 @@ export class GraphDetails {
   readonly element = h('div', {
     class: 'tvmlab-side',
     role: 'region',
-    'aria-label': 'Selected kernel'
+    'aria-label': t('Selected kernel')
   });
 
   show(row: GraphRow | null, { opened, busy }: { opened: boolean; busy: boolean }): void {
     if (row === null) {
-      this.element.replaceChildren(h('p', { class: 'tvmlab-why' }, 'No kernel is selected.'));
+      this.element.replaceChildren(h('p', { class: 'tvmlab-why' }, t('No kernel is selected.')));
       return;
     }
     const [letter, words] = KINDS[row.kind];
@@ -25,25 +26,25 @@ export class GraphDetails {
         h('b', { class: 'tvmlab-kind', 'data-class': row.kind, 'aria-hidden': 'true' }, letter),
         row.name
       ),
-      h('p', { class: 'tvmlab-why' }, `${words}; ${row.fused}.`),
+      h('p', { class: 'tvmlab-why' }, `${t(words)}; ${row.fused}.`),
       row.ends !== '' &&
-        h('p', { class: 'tvmlab-why' }, h('b', {}, 'Nothing more joins: '), `${row.ends}.`),
+        h('p', { class: 'tvmlab-why' }, h('b', {}, `${t('Nothing more joins:')} `), `${row.ends}.`),
       h(
         'div',
         { class: 'tvmlab-buttons' },
-        button('open', 'Open schedule', 'Enter', { main: true }),
-        button('pin', 'Pin for the model', 'P', { disabled: !opened || busy }),
-        row.schedule === 'pinned' && button('unpin', 'Back to default', '', { disabled: busy })
+        button('open', t('Open schedule'), 'Enter', { main: true }),
+        button('pin', t('Pin for the model'), 'P', { disabled: !opened || busy }),
+        row.schedule === 'pinned' && button('unpin', t('Back to default'), '', { disabled: busy })
       ),
       !opened &&
         h(
           'p',
           { class: 'tvmlab-why' },
-          'Open its schedule and change it; the model can then be built with your schedule.'
+          t('Open its schedule and change it; the model can then be built with your schedule.')
         ),
       times(row),
-      values('Reads', row.inputs),
-      values('Writes', row.outputs),
+      values(t('Reads'), row.inputs),
+      values(t('Writes'), row.outputs),
       readers(row)
     ];
     this.element.replaceChildren(h('div', {}, ...parts));
@@ -74,20 +75,22 @@ function times(row: GraphRow): Child {
   const facts: [string, string][] = [];
   if (found !== null) {
     const changed =
-      found.before === null ? '' : `, was ${time(found.before)} before the schedule changed`;
+      found.before === null
+        ? ''
+        : `, ${t('was %1 before the schedule changed', time(found.before))}`;
     facts.push(
-      ['time', `${time(found.seconds)}, ${percent(found.share)} of a run${changed}`],
-      ['speed', `${rate(found.gflops)}, ${digits(found.gbps)} GB/s`]
+      [t('time'), t('%1, %2 of a run%3', time(found.seconds), percent(found.share), changed)],
+      [t('speed'), t('%1, %2 GB/s', rate(found.gflops), digits(found.gbps))]
     );
     if (found.of_roof !== null) {
-      facts.push(['of the limit', `${percent(found.of_roof)} of what this machine allows`]);
+      facts.push([t('of the limit'), t('%1 of what this machine allows', percent(found.of_roof))]);
     }
   }
   facts.push(
-    ['work', row.flops > 0 ? `${count(row.flops)} operations` : 'not counted'],
-    ['data', bytes(row.nbytes)],
-    ['schedule', row.schedule],
-    ['symbol', row.kernel]
+    [t('work'), row.flops > 0 ? t('%1 operations', count(row.flops)) : t('not counted')],
+    [t('data'), bytes(row.nbytes)],
+    [t('schedule'), row.schedule],
+    [t('symbol'), row.kernel]
   );
   return h(
     'dl',
@@ -125,7 +128,7 @@ function readers(row: GraphRow): Child {
     : h(
         'div',
         { class: 'tvmlab-values' },
-        h('h5', {}, 'Read by'),
+        h('h5', {}, t('Read by')),
         h(
           'p',
           {},
@@ -133,7 +136,7 @@ function readers(row: GraphRow): Child {
             h(
               'button',
               { type: 'button', class: 'tvmlab-link', 'data-go': id, 'data-reader': id },
-              `kernel ${Number(id) + 1}`
+              t('kernel %1', Number(id) + 1)
             )
           )
         )

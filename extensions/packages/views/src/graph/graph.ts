@@ -1,5 +1,6 @@
 import type { GraphRow } from '@tvmlab/schema';
 
+import { t } from '../hostPage';
 import { closestData, h } from '../dom';
 import { mountExplorer } from '../explorer';
 import type { IViewModel } from '../model';
@@ -64,7 +65,7 @@ class GraphView implements IExplorer {
     this._detail(this._grid.active);
     const gone = this._client.connection.state === 'gone';
     this._root.classList.toggle('tvmlab-gone', gone);
-    const said = gone ? 'The kernel has gone; run the cell again.' : (state.job ?? state.note);
+    const said = gone ? t('The kernel has gone; run the cell again.') : (state.job ?? state.note);
     if (said !== this._said.textContent) {
       this._said.textContent = said;
       this._live.textContent = said;
@@ -241,7 +242,7 @@ class GraphView implements IExplorer {
     this._said,
     h('span', { class: 'tvmlab-grow' }),
     ...KEYS.map(([key, words]) =>
-      h('span', {}, h('kbd', { class: 'tvmlab-key' }, key), ` ${words}`)
+      h('span', {}, h('kbd', { class: 'tvmlab-key' }, key), ` ${t(words)}`)
     )
   );
   private readonly _frame = h('div', { class: 'tvmlab-graph-frame' });
@@ -249,12 +250,12 @@ class GraphView implements IExplorer {
   private readonly _innerPin = h(
     'button',
     { type: 'button', class: 'tvmlab-btn tvmlab-pri', 'data-do': 'pin' },
-    'Pin for the model'
+    t('Pin for the model')
   );
   private readonly _innerHead = h(
     'div',
     { class: 'tvmlab-head' },
-    h('button', { type: 'button', class: 'tvmlab-btn', 'data-do': 'back' }, '← Graph'),
+    h('button', { type: 'button', class: 'tvmlab-btn', 'data-do': 'back' }, `← ${t('Graph')}`),
     this._innerName,
     this._innerPin
   );

@@ -1,5 +1,6 @@
 import type { GraphNode, GraphRow, GraphTime } from '@tvmlab/schema';
 
+import { t } from '../hostPage';
 import { h, uniqueId } from '../dom';
 import { percent, rate, time } from '../format';
 import { VirtualLines } from '../virtualLines';
@@ -38,7 +39,7 @@ export class Grid {
     class: 'tvmlab-grid',
     role: 'treegrid',
     tabindex: 0,
-    'aria-label': 'Kernels of the graph'
+    'aria-label': t('Kernels of the graph')
   });
 
   /** The kernel of the active line. */
@@ -65,7 +66,7 @@ export class Grid {
     this.body.setAttribute('aria-rowcount', String(this._shown.length));
     this._lines.show(this._shown.length, index => this._draw(index));
     this._empty.toggleAttribute('hidden', found.length > 0);
-    this._empty.textContent = `No kernel has “${query}” in its name, operators or shapes.`;
+    this._empty.textContent = t('No kernel has “%1” in its name, operators or shapes.', query);
     this._point();
     return found.length;
   }
@@ -143,7 +144,8 @@ export class Grid {
   }
 
   private _kernel(row: GraphRow): HTMLElement[] {
-    const [letter, words] = KINDS[row.kind];
+    const [letter, kind] = KINDS[row.kind];
+    const words = t(kind);
     const opens = row.nodes.length > 1;
     return [
       h(
@@ -165,7 +167,11 @@ export class Grid {
       h(
         'span',
         { role: 'gridcell', class: 'tvmlab-from', 'data-from': row.schedule },
-        row.schedule === 'default' ? '' : row.schedule === 'pinned' ? '⚲ pinned' : 'tuned'
+        row.schedule === 'default'
+          ? ''
+          : row.schedule === 'pinned'
+            ? `⚲ ${t('pinned')}`
+            : t('tuned')
       )
     ];
   }
@@ -205,7 +211,9 @@ export class Grid {
   private readonly _head = h(
     'div',
     { class: 'tvmlab-grow-row tvmlab-titles', 'aria-hidden': 'true' },
-    ...['kernel', 'operators', 'result', 'time', 'schedule'].map(name => h('span', {}, name))
+    ...[t('kernel'), t('operators'), t('result'), t('time'), t('schedule')].map(name =>
+      h('span', {}, name)
+    )
   );
   private readonly _empty: HTMLElement;
   private readonly _lines: VirtualLines;

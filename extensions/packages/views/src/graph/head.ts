@@ -1,5 +1,6 @@
 import type { GraphState } from '@tvmlab/schema';
 
+import { t } from '../hostPage';
 import { h } from '../dom';
 import { bytes, time } from '../format';
 
@@ -8,17 +9,17 @@ export class GraphHead {
   readonly query = h('input', {
     type: 'search',
     class: 'tvmlab-search',
-    placeholder: 'Search names, shapes…',
-    'aria-label': 'Search the graph'
+    placeholder: t('Search names, shapes…'),
+    'aria-label': t('Search the graph')
   });
 
   show({ graph, rows, pins, job }: GraphState): void {
     const facts = [
-      `${graph.nodes} nodes in ${rows.length} kernels`,
-      graph.seconds === null ? null : `${time(graph.seconds)} a run`,
-      `weights ${bytes(graph.parameter_bytes)}`,
-      `between kernels ${bytes(graph.workspace)}`,
-      pins > 0 ? `${pins} pinned` : null
+      t('%1 nodes in %2 kernels', graph.nodes, rows.length),
+      graph.seconds === null ? null : t('%1 a run', time(graph.seconds)),
+      t('weights %1', bytes(graph.parameter_bytes)),
+      t('between kernels %1', bytes(graph.workspace)),
+      pins > 0 ? t('%1 pinned', pins) : null
     ];
     this._name.textContent = graph.name;
     this._title.title = [graph.target, ...graph.inputs, '→', ...graph.outputs].join('\n');
@@ -30,17 +31,17 @@ export class GraphHead {
 
   /** Say how many kernels a search has found. */
   found(count: number, all: number): void {
-    this._count.textContent = this.query.value.trim() === '' ? '' : `${count} of ${all}`;
+    this._count.textContent = this.query.value.trim() === '' ? '' : t('%1 of %2', count, all);
   }
 
   private readonly _name = h('span');
-  private readonly _title = h('b', {}, 'Graph ', this._name);
+  private readonly _title = h('b', {}, `${t('Graph')} `, this._name);
   private readonly _pills = h('div', { class: 'tvmlab-pills' });
   private readonly _count = h('span', { class: 'tvmlab-dim', role: 'status' });
   private readonly _measure = h(
     'button',
     { type: 'button', class: 'tvmlab-btn tvmlab-pri', 'data-do': 'profile' },
-    'Measure',
+    t('Measure'),
     h('kbd', { class: 'tvmlab-key', 'aria-hidden': 'true' }, 'M')
   );
   readonly element = h(

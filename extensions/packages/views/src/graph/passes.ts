@@ -1,5 +1,6 @@
 import type { GraphDiffLine, GraphPass, GraphReply } from '@tvmlab/schema';
 
+import { t } from '../hostPage';
 import { h } from '../dom';
 import { diffView } from '../parts/diff';
 
@@ -11,7 +12,7 @@ export class GraphPasses {
 
   readonly element = h('section', {
     class: 'tvmlab-passes tvmlab-graph-passes',
-    'aria-label': 'Passes over the graph'
+    'aria-label': t('Passes over the graph')
   });
 
   show(passes: readonly GraphPass[]): void {
@@ -25,7 +26,11 @@ export class GraphPasses {
       h(
         'p',
         { class: 'tvmlab-why' },
-        `${changed} of ${passes.length} passes changed the graph. Open one to see the nodes before and after it.`
+        t(
+          '%1 of %2 passes changed the graph. Open one to see the nodes before and after it.',
+          changed,
+          passes.length
+        )
       ),
       ...passes.filter(pass => pass.changed).map(pass => this._item(pass)),
       idle(passes.filter(pass => !pass.changed))
@@ -40,7 +45,7 @@ export class GraphPasses {
         'span',
         { class: 'tvmlab-mono' },
         `${before} → ${after}`,
-        h('span', { class: 'tvmlab-hidden' }, ' nodes')
+        h('span', { class: 'tvmlab-hidden' }, ` ${t('nodes')}`)
       ),
       h('span', { class: 'tvmlab-what' }, summary)
     ];
@@ -67,5 +72,9 @@ export class GraphPasses {
 /** Passes that had nothing to do, in one line. */
 function idle(passes: readonly GraphPass[]): HTMLElement {
   const titles = passes.map(({ title }) => title).join('; ');
-  return h('p', { class: 'tvmlab-idle', hidden: titles === '' }, `Nothing to do for: ${titles}.`);
+  return h(
+    'p',
+    { class: 'tvmlab-idle', hidden: titles === '' },
+    t('Nothing to do for: %1.', titles)
+  );
 }

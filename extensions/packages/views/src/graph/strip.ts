@@ -1,5 +1,6 @@
 import type { GraphRow } from '@tvmlab/schema';
 
+import { t } from '../hostPage';
 import { h } from '../dom';
 import { percent, time } from '../format';
 
@@ -10,7 +11,7 @@ export class Strip {
   readonly element = h('div', {
     class: 'tvmlab-strip',
     role: 'img',
-    'aria-label': 'Time of the kernels, from first to last'
+    'aria-label': t('Time of the kernels, from first to last')
   });
 
   show(rows: readonly GraphRow[]): void {
@@ -23,7 +24,10 @@ export class Strip {
     );
     const slowest = [...measured].sort((a, b) => (b.time?.share ?? 0) - (a.time?.share ?? 0));
     const words = slowest.slice(0, 3).map(r => `${r.name} ${percent(r.time?.share ?? 0)}`);
-    this.element.setAttribute('aria-label', `Time of the kernels; slowest: ${words.join(', ')}`);
+    this.element.setAttribute(
+      'aria-label',
+      t('Time of the kernels; slowest: %1', words.join(', '))
+    );
   }
 
   mark(row: string | null): void {

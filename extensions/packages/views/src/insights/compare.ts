@@ -1,6 +1,6 @@
 import type { Comparison, HistoryNode } from '@tvmlab/schema';
 
-import { marked } from '../hostPage';
+import { marked, t } from '../hostPage';
 import { h, uniqueId } from '../dom';
 import { factor } from '../format';
 import type { IInsight } from '../insights';
@@ -34,11 +34,11 @@ export const compareInsight: IInsight = {
       h(
         'div',
         { class: 'tvmlab-compared' },
-        stateField('a', 'This state', nodes, a),
+        stateField('a', t('This state'), nodes, a),
         stateField('b', 'against', nodes, b)
       ),
       ...(report === null
-        ? [h('p', { class: 'tvmlab-why' }, answer?.error ?? 'Comparing…')]
+        ? [h('p', { class: 'tvmlab-why' }, answer?.error ?? t('Comparing…'))]
         : comparison(report)),
       h(
         'div',
@@ -50,10 +50,10 @@ export const compareInsight: IInsight = {
             class: 'tvmlab-btn',
             type: 'button',
             'data-pick': a,
-            title: 'Take the step that led to this state again, on the current one',
+            title: t('Take the step that led to this state again, on the current one'),
             disabled: a === '0' || onPath(nodes, current, a)
           },
-          'Pick its step for here'
+          t('Pick its step for here')
         )
       )
     ];
@@ -107,12 +107,17 @@ function comparison({
 }: Comparison): HTMLElement[] {
   const verdict =
     gain === null
-      ? 'Not both are measured.'
+      ? t('Not both are measured.')
       : gain.kind === 'noise'
-        ? `No difference beyond noise (${factor(gain.ratio)}).`
-        : `${b_label} is ${gain.kind === 'gain' ? factor(gain.ratio) : factor(1 / gain.ratio)} ${gain.kind === 'gain' ? 'faster' : 'slower'}.`;
+        ? t('No difference beyond noise (%1).', factor(gain.ratio))
+        : t(
+            '%1 is %2 %3.',
+            b_label,
+            gain.kind === 'gain' ? factor(gain.ratio) : factor(1 / gain.ratio),
+            gain.kind === 'gain' ? t('faster') : t('slower')
+          );
   return [
-    h('p', { class: 'tvmlab-why' }, `${verdict} Both come from ${shared}.`),
+    h('p', { class: 'tvmlab-why' }, t('%1 Both come from %2.', verdict, shared)),
     h(
       'table',
       { class: 'tvmlab-facts-table' },
@@ -135,9 +140,9 @@ function comparison({
         )
       )
     ),
-    h('h5', {}, 'Nest'),
-    diffView(nest, 'Difference of the nests'),
-    h('h5', {}, 'Steps'),
-    diffView(code, 'Difference of the steps')
+    h('h5', {}, t('Nest')),
+    diffView(nest, t('Difference of the nests')),
+    h('h5', {}, t('Steps')),
+    diffView(code, t('Difference of the steps'))
   ];
 }

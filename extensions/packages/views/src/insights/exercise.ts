@@ -1,14 +1,18 @@
 import type { Exercise } from '@tvmlab/schema';
 
-import { marked } from '../hostPage';
+import { marked, t } from '../hostPage';
 import { h } from '../dom';
 import type { IInsight } from '../insights';
 
-const SIGNS = { true: ['✓', 'met'], false: ['✗', 'not met'], null: ['·', 'not checked'] } as const;
+const SIGNS = {
+  true: ['✓', marked('met')],
+  false: ['✗', marked('not met')],
+  null: ['·', marked('not checked')]
+} as const;
 const GUESSES = [
-  ['mine', 'mine has fewer'],
-  ['same', 'the same'],
-  ['start', 'the start has fewer']
+  ['mine', marked('mine has fewer')],
+  ['same', marked('the same')],
+  ['start', marked('the start has fewer')]
 ] as const;
 
 /** The exercise that the schedule belongs to: goals, check, hints, and a guess before the figures. */
@@ -26,7 +30,7 @@ export const exerciseInsight: IInsight = {
   inputs: ({ session }) => [session.exercise],
   draw: (_, answer) => {
     if (!answer?.data || !('goals' in answer.data)) {
-      return [h('p', { class: 'tvmlab-why' }, answer?.error ?? 'Opening the exercise…')];
+      return [h('p', { class: 'tvmlab-why' }, answer?.error ?? t('Opening the exercise…'))];
     }
     const found = answer.data;
     return [
@@ -39,40 +43,40 @@ export const exerciseInsight: IInsight = {
       h('p', { class: 'tvmlab-task' }, found.text),
       h(
         'ul',
-        { class: 'tvmlab-goals', 'aria-label': 'Goals' },
+        { class: 'tvmlab-goals', 'aria-label': t('Goals') },
         ...found.goals.map(({ title, met, found: what }) => {
           const [sign, words] = SIGNS[String(met) as keyof typeof SIGNS];
           return h(
             'li',
             { 'data-met': String(met) },
             h('span', { 'aria-hidden': 'true' }, `${sign} `),
-            h('span', { class: 'tvmlab-hidden' }, `${words}: `),
+            h('span', { class: 'tvmlab-hidden' }, `${t(words)}: `),
             title,
             what !== '' && h('span', { class: 'tvmlab-dim' }, ` · ${what}`)
           );
         })
       ),
       found.stale &&
-        h('p', { class: 'tvmlab-why' }, 'You took steps since this check; check again.'),
+        h('p', { class: 'tvmlab-why' }, t('You took steps since this check; check again.')),
       h(
         'div',
         { class: 'tvmlab-choosers' },
-        action('check', 'Check', true),
-        action('hint', `Hint (${found.hints_taken} of ${found.hints} taken)`),
-        action('solution', 'Solution', false, found.attempts === 0)
+        action('check', t('Check'), true),
+        action('hint', t('Hint (%1 of %2 taken)', found.hints_taken, found.hints)),
+        action('solution', t('Solution'), false, found.attempts === 0)
       ),
       ...guess(found),
-      ...said('Hint', found.hint),
-      ...said('One solution', found.solution)
+      ...said(t('Hint'), found.hint),
+      ...said(t('One solution'), found.solution)
     ].filter(part => part instanceof HTMLElement);
   }
 };
 
 function standing({ passed, solved, attempts }: Exercise): string {
   if (passed || solved) {
-    return `✓ solved · ${attempts} checked`;
+    return `✓ ${t('solved · %1 checked', attempts)}`;
   }
-  return attempts === 0 ? 'not tried yet' : `${attempts} checked`;
+  return attempts === 0 ? t('not tried yet') : t('%1 checked', attempts);
 }
 
 function action(what: string, label: string, main = false, disabled = false): HTMLElement {
@@ -91,7 +95,7 @@ function action(what: string, label: string, main = false, disabled = false): HT
 /** Say first which schedule misses the cache less, then see the counts. */
 function guess({ prediction }: Exercise): HTMLElement[] {
   return [
-    h('h5', {}, 'Guess first: which has fewer misses in the teaching cache?'),
+    h('h5', {}, t('Guess first: which has fewer misses in the teaching cache?')),
     h(
       'div',
       { class: 'tvmlab-choosers' },
@@ -99,7 +103,7 @@ function guess({ prediction }: Exercise): HTMLElement[] {
         h(
           'button',
           { class: 'tvmlab-btn', type: 'button', 'data-exercise': 'predict', 'data-guess': value },
-          label
+          t(label)
         )
       )
     ),

@@ -1,6 +1,6 @@
 import type { Flow, FlowEdge, FlowNode } from '@tvmlab/schema';
 
-import { marked } from '../hostPage';
+import { marked, t } from '../hostPage';
 import { h, s } from '../dom';
 import { bytes, compact, count, percent } from '../format';
 import type { IInsight } from '../insights';
@@ -15,7 +15,7 @@ export const flowInsight: IInsight = {
   inputs: ({ selected }) => [selected],
   draw: ({ selected }, answer) => {
     if (!answer?.data || !('edges' in answer.data)) {
-      return [h('p', { class: 'tvmlab-why' }, answer?.error ?? 'Following the data…')];
+      return [h('p', { class: 'tvmlab-why' }, answer?.error ?? t('Following the data…'))];
     }
     const { nodes, updates } = answer.data;
     const blocks = nodes.filter(node => node.kind === 'block').length;
@@ -23,8 +23,12 @@ export const flowInsight: IInsight = {
       h(
         'div',
         { class: 'tvmlab-cap' },
-        h('span', {}, 'Producers above, consumers below'),
-        h('span', { class: 'tvmlab-dim' }, `${blocks} blocks, ${nodes.length - blocks} buffers`)
+        h('span', {}, t('Producers above, consumers below')),
+        h(
+          'span',
+          { class: 'tvmlab-dim' },
+          t('%1 blocks, %2 buffers', blocks, nodes.length - blocks)
+        )
       ),
       picture(answer.data, selected),
       h('p', { class: 'tvmlab-why' }, words(nodes, updates)),
@@ -36,8 +40,12 @@ export const flowInsight: IInsight = {
 function words(nodes: readonly FlowNode[], updates: readonly string[]): string {
   const names = nodes.filter(({ id }) => updates.includes(id)).map(({ name }) => name);
   return names.length === 0
-    ? 'Every block only writes what it makes.'
-    : `${names.join(', ')} ${names.length === 1 ? 'adds' : 'add'} to what was written before.`;
+    ? t('Every block only writes what it makes.')
+    : t(
+        '%1 %2 to what was written before.',
+        names.join(', '),
+        names.length === 1 ? t('adds') : t('add')
+      );
 }
 
 interface IPlace {
@@ -82,7 +90,7 @@ function picture({ nodes, edges }: Flow, selected: string | null): HTMLElement {
     { width, height, 'aria-hidden': 'true' },
     ...edges.map(edge => line(edge, places))
   );
-  const host = h('div', { class: 'tvmlab-flow', role: 'group', 'aria-label': 'Flow of data' });
+  const host = h('div', { class: 'tvmlab-flow', role: 'group', 'aria-label': t('Flow of data') });
   host.style.width = `${width}px`;
   host.style.height = `${height}px`;
   host.append(lines, ...nodes.map(node => box(node, places.get(node.id), selected)));
@@ -124,10 +132,10 @@ function box(node: FlowNode, place: IPlace | undefined, selected: string | null)
 
 function detail(node: FlowNode): string {
   if (node.kind === 'block') {
-    const runs = node.runs === null ? 'runs ? times' : `runs ${compact(node.runs)}×`;
+    const runs = node.runs === null ? t('runs ? times') : t('runs %1×', compact(node.runs));
     return node.share === null ? runs : `${percent(node.share)} · ${runs}`;
   }
-  const size = node.bytes === null ? 'size at run time' : bytes(node.bytes);
+  const size = node.bytes === null ? t('size at run time') : bytes(node.bytes);
   return `${node.kind === 'intermediate' ? node.scope : node.kind} · ${size}`;
 }
 
@@ -137,7 +145,7 @@ function table({ nodes, edges }: Flow): HTMLElement {
   return h(
     'details',
     {},
-    h('summary', {}, 'How often each element is used'),
+    h('summary', {}, t('How often each element is used')),
     h(
       'table',
       { class: 'tvmlab-facts-table' },
@@ -147,7 +155,7 @@ function table({ nodes, edges }: Flow): HTMLElement {
         h(
           'tr',
           {},
-          ...['from', 'to', 'accesses', 'elements', 'each'].map(text =>
+          ...[t('from'), t('to'), t('accesses'), t('elements'), t('each')].map(text =>
             h('th', { scope: 'col' }, text)
           )
         )

@@ -1,6 +1,6 @@
 import type { Gain, Gains, StepGain } from '@tvmlab/schema';
 
-import { marked } from '../hostPage';
+import { marked, t } from '../hostPage';
 import { h } from '../dom';
 import { factor, time } from '../format';
 import type { IInsight } from '../insights';
@@ -20,7 +20,7 @@ export const gainsInsight: IInsight = {
   inputs: ({ session, connection }) => [session.job, connection.state],
   draw: ({ session, connection }, answer) => {
     if (!answer?.data || !('start' in answer.data)) {
-      return [h('p', { class: 'tvmlab-why' }, answer?.error ?? 'Looking at the steps…')];
+      return [h('p', { class: 'tvmlab-why' }, answer?.error ?? t('Looking at the steps…'))];
     }
     const { steps, unmeasured } = answer.data;
     const idle = !session.job && connection.state !== 'gone';
@@ -28,16 +28,16 @@ export const gainsInsight: IInsight = {
       h(
         'div',
         { class: 'tvmlab-cap' },
-        h('span', {}, 'Which step bought what'),
-        h('span', { class: 'tvmlab-dim' }, 'log scale, hollow: inside noise')
+        h('span', {}, t('Which step bought what')),
+        h('span', { class: 'tvmlab-dim' }, t('log scale, hollow: inside noise'))
       ),
       steps.length === 0
-        ? h('p', { class: 'tvmlab-why' }, 'No step has been taken yet.')
+        ? h('p', { class: 'tvmlab-why' }, t('No step has been taken yet.'))
         : waterfall(answer.data),
       h(
         'div',
         { class: 'tvmlab-foot' },
-        h('span', {}, unmeasured === 0 ? '' : `${unmeasured} programs are not measured yet.`),
+        h('span', {}, unmeasured === 0 ? '' : t('%1 programs are not measured yet.', unmeasured)),
         h(
           'button',
           {
@@ -46,7 +46,7 @@ export const gainsInsight: IInsight = {
             'data-command': 'measure_gains',
             disabled: !idle || unmeasured === 0
           },
-          'Measure all steps'
+          t('Measure all steps')
         )
       )
     ];
@@ -67,7 +67,9 @@ function waterfall({ start, steps }: Gains): HTMLElement {
       h(
         'tr',
         {},
-        ...['step', 'faster', 'time', 'end without it'].map(text => h('th', { scope: 'col' }, text))
+        ...[t('step'), t('faster'), t('time'), t('end without it')].map(text =>
+          h('th', { scope: 'col' }, text)
+        )
       )
     ),
     h(
@@ -114,14 +116,14 @@ function gainText(gain: Gain | null): HTMLElement {
     gain === null
       ? '–'
       : gain.kind === 'noise'
-        ? `${factor(gain.ratio)} in noise`
+        ? t('%1 in noise', factor(gain.ratio))
         : factor(gain.ratio);
   return h('span', { class: 'tvmlab-gain', 'data-gain': gain?.kind ?? 'none' }, text);
 }
 
 function withoutText({ without }: StepGain): (HTMLElement | string)[] {
   if (!without.possible) {
-    return [h('span', { class: 'tvmlab-dim', title: without.reason }, 'others need it')];
+    return [h('span', { class: 'tvmlab-dim', title: without.reason }, t('others need it'))];
   }
   return without.worth === null ? ['–'] : [gainText(without.worth)];
 }

@@ -1,5 +1,6 @@
 import type { State } from '@tvmlab/schema';
 
+import { marked, t } from '../hostPage';
 import { h } from '../dom';
 import { percent } from '../format';
 import type { IInsight } from '../insights';
@@ -9,15 +10,15 @@ import { factsTable } from './tables';
 type Guess = NonNullable<State['guess']>;
 
 const GUESSES = [
-  ['faster', 'faster'],
-  ['same', 'about as fast'],
-  ['slower', 'slower']
+  ['faster', marked('faster')],
+  ['same', marked('about as fast')],
+  ['slower', marked('slower')]
 ] as const;
 
 /** Saying what a measurement will be before it is shown, and how often that was right. */
 export const guessInsight: IInsight = {
   id: 'guess',
-  label: 'Guess',
+  label: marked('Guess'),
   ask: null,
   inputs: ({ session, choices, connection }) => [session.guess, choices, connection.state],
   draw: view => {
@@ -27,7 +28,7 @@ export const guessInsight: IInsight = {
         h(
           'p',
           { class: 'tvmlab-why' },
-          'A recording measures nothing, so there is nothing to guess.'
+          t('A recording measures nothing, so there is nothing to guess.')
         )
       ];
     }
@@ -35,7 +36,7 @@ export const guessInsight: IInsight = {
       h(
         'div',
         { class: 'tvmlab-cap' },
-        h('span', {}, 'Guess before the measurement is shown'),
+        h('span', {}, t('Guess before the measurement is shown')),
         h(
           'button',
           {
@@ -45,7 +46,7 @@ export const guessInsight: IInsight = {
             'aria-pressed': String(guess.on),
             disabled: view.connection.state === 'gone'
           },
-          guess.on ? '◉ Guess first' : '○ Guess first'
+          guess.on ? `◉ ${t('Guess first')}` : `○ ${t('Guess first')}`
         )
       ),
       ...(guess.waiting ? form(guess.waiting, choiceOf(view, 'guess.limit') ?? '') : [idle(guess)]),
@@ -60,21 +61,21 @@ function form({ label, against }: NonNullable<Guess['waiting']>, limit: string):
       'p',
       { role: 'status' },
       h('b', {}, label),
-      ` is measured. Against ${against}, what will it be, and what bounds it?`
+      ` ${t('is measured. Against %1, what will it be, and what bounds it?', against)}`
     ),
     h(
       'div',
-      { class: 'tvmlab-choosers', role: 'group', 'aria-label': 'Your guess' },
-      chooser('guess.limit', 'Bound by', limit, [
-        ['', 'bound by: no idea'],
-        ['arithmetic', 'bound by arithmetic'],
-        ['memory', 'bound by memory']
+      { class: 'tvmlab-choosers', role: 'group', 'aria-label': t('Your guess') },
+      chooser('guess.limit', t('Bound by'), limit, [
+        ['', t('bound by: no idea')],
+        ['arithmetic', t('bound by arithmetic')],
+        ['memory', t('bound by memory')]
       ]),
       ...GUESSES.map(([said, words]) =>
         h(
           'button',
           { class: 'tvmlab-btn tvmlab-pri', type: 'button', 'data-command': `guess:${said}` },
-          words
+          t(words)
         )
       )
     )
@@ -83,8 +84,10 @@ function form({ label, against }: NonNullable<Guess['waiting']>, limit: string):
 
 function idle({ on, last }: Guess): HTMLElement {
   const words = on
-    ? 'Take a step and measure: the figures wait until you have guessed.'
-    : 'While this is on, a measured state hides its figures until you have said whether it is faster.';
+    ? t('Take a step and measure: the figures wait until you have guessed.')
+    : t(
+        'While this is on, a measured state hides its figures until you have said whether it is faster.'
+      );
   return h(
     'p',
     {
@@ -101,16 +104,16 @@ function scores({ scores: known }: Guess): HTMLElement[] {
     return [];
   }
   return [
-    h('h5', {}, 'How your guesses were'),
+    h('h5', {}, t('How your guesses were')),
     factsTable(
-      ['you said', 'times', 'right'],
+      [t('you said'), t('times'), t('right')],
       known.map(({ said, times, right }) => [
-        GUESSES.find(([name]) => name === said)?.[1] ?? said,
+        t(GUESSES.find(([name]) => name === said)?.[1] ?? said),
         String(times),
         times === 0 ? '–' : `${right} (${percent(right / times)})`
       ]),
-      'How your guesses were'
+      t('How your guesses were')
     ),
-    h('p', { class: 'tvmlab-why' }, 'This is kept on this machine and sent nowhere.')
+    h('p', { class: 'tvmlab-why' }, t('This is kept on this machine and sent nowhere.'))
   ];
 }

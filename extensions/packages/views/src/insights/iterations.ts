@@ -1,13 +1,17 @@
 import type { Axis, Iterations } from '@tvmlab/schema';
 
-import { marked } from '../hostPage';
+import { marked, t } from '../hostPage';
 import { h, s } from '../dom';
 import { count } from '../format';
 import type { IInsight } from '../insights';
 import { choiceOf, chooser } from './choosing';
 
 const [ROOM, LEFT, TOP] = [224, 40, 20];
-const KINDS = { flow: 'needs', anti: 'must come after', output: 'overwrites' };
+const KINDS = {
+  flow: marked('needs'),
+  anti: marked('must come after'),
+  output: marked('overwrites')
+};
 
 /** The iterations of a block as points in the order in which they run, with what they need. */
 export const iterationsInsight: IInsight = {
@@ -33,9 +37,9 @@ export const iterationsInsight: IInsight = {
       const again = h(
         'button',
         { class: 'tvmlab-btn', type: 'button', 'data-reset': 'iterations' },
-        'Choose the axes anew'
+        t('Choose the axes anew')
       );
-      const why = h('p', { class: 'tvmlab-why' }, answer?.error ?? 'Running the iterations…');
+      const why = h('p', { class: 'tvmlab-why' }, answer?.error ?? t('Running the iterations…'));
       return answer?.error ? [why, again] : [why];
     }
     const found = answer.data;
@@ -50,12 +54,12 @@ export const iterationsInsight: IInsight = {
           'span',
           { class: 'tvmlab-choosers' },
           h('b', {}, found.block),
-          chooser('iterations.x', 'Across', found.x.name, variables),
-          chooser('iterations.y', 'Down', found.y.name, variables),
+          chooser('iterations.x', t('Across'), found.x.name, variables),
+          chooser('iterations.y', t('Down'), found.y.name, variables),
           long &&
-            chooser('iterations.part', 'Part', part, [
-              ['start', 'first values'],
-              ['end', 'last values']
+            chooser('iterations.part', t('Part'), part, [
+              ['start', t('first values')],
+              ['end', t('last values')]
             ])
         ),
         h('span', { class: 'tvmlab-dim' }, found.still)
@@ -79,7 +83,11 @@ function scrubbed(found: Iterations): HTMLElement[] {
       width: x(found.x.first + found.x.count) + 14,
       height: y(found.y.first + found.y.count) + 6,
       role: 'img',
-      'aria-label': `${count(runs.filter(Boolean).length)} iterations of ${found.block} in the order in which they run`
+      'aria-label': t(
+        '%1 iterations of %2 in the order in which they run',
+        count(runs.filter(Boolean).length),
+        found.block
+      )
     },
     ...labels(found, x, y),
     ...points,
@@ -98,7 +106,7 @@ function scrubbed(found: Iterations): HTMLElement[] {
     arrows
   );
   const words = h('output', { class: 'tvmlab-why' });
-  const range = h('input', { type: 'range', min: 0, max: last, 'aria-label': 'Iteration' });
+  const range = h('input', { type: 'range', min: 0, max: last, 'aria-label': t('Iteration') });
   let shown = -1;
   const show = (): void => {
     const at = Number(range.value);
@@ -249,8 +257,8 @@ function textAt(found: Iterations, at: number): string {
   const place = `${found.y.name}=${found.ys[at] ?? 0}, ${found.x.name}=${found.xs[at] ?? 0}`;
   const told = found.runs[at]
     ? place
-    : `${place} lies beyond the domain: the tile has room there, but nothing runs`;
-  return `${count(at + 1)} of ${count(found.xs.length)}: ${told}`;
+    : t('%1 lies beyond the domain: the tile has room there, but nothing runs', place);
+  return t('%1 of %2: %3', count(at + 1), count(found.xs.length), told);
 }
 
 function needsList({ dependences, x, y }: Iterations): HTMLElement {
@@ -258,12 +266,12 @@ function needsList({ dependences, x, y }: Iterations): HTMLElement {
     return h(
       'p',
       { class: 'tvmlab-why' },
-      'No two of these iterations need each other: any order will do.'
+      t('No two of these iterations need each other: any order will do.')
     );
   }
   return h(
     'ul',
-    { class: 'tvmlab-needs', 'aria-label': 'Dependences' },
+    { class: 'tvmlab-needs', 'aria-label': t('Dependences') },
     ...dependences.map(({ kind, buffer, dx, dy, pairs, words }) =>
       h(
         'li',
@@ -271,9 +279,17 @@ function needsList({ dependences, x, y }: Iterations): HTMLElement {
         h(
           'b',
           {},
-          `${buffer}: ${KINDS[kind]} the one at distance ${y.name} ${signed(dy)}, ${x.name} ${signed(dx)}`
+          t(
+            '%1: %2 the one at distance %3 %4, %5 %6',
+            buffer,
+            t(KINDS[kind]),
+            y.name,
+            signed(dy),
+            x.name,
+            signed(dx)
+          )
         ),
-        h('span', { class: 'tvmlab-dim' }, ` ${count(pairs)} pairs, such as ${words}`)
+        h('span', { class: 'tvmlab-dim' }, ` ${t('%1 pairs, such as %2', count(pairs), words)}`)
       )
     )
   );

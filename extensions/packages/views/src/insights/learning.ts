@@ -1,6 +1,6 @@
 import type { Learning, LearningStep } from '@tvmlab/schema';
 
-import { marked } from '../hostPage';
+import { marked, t } from '../hostPage';
 import { h, s } from '../dom';
 import { digits, factor, percent } from '../format';
 import type { IInsight } from '../insights';
@@ -19,11 +19,11 @@ export const learningInsight: IInsight = {
   inputs: ({ session }) => [session.plot.unit],
   draw: ({ session }, answer) => {
     if (!answer?.data || !('steps' in answer.data) || !('measured' in answer.data)) {
-      return [h('p', { class: 'tvmlab-why' }, answer?.error ?? 'Training models…')];
+      return [h('p', { class: 'tvmlab-why' }, answer?.error ?? t('Training models…'))];
     }
     const { message, steps } = answer.data;
     return message !== '' || steps.length === 0
-      ? [h('p', { class: 'tvmlab-why' }, message || 'No model could be trained.'), trainMore()]
+      ? [h('p', { class: 'tvmlab-why' }, message || t('No model could be trained.')), trainMore()]
       : scrubbed(answer.data, session.plot.unit);
   }
 };
@@ -33,7 +33,11 @@ function trainMore(): HTMLElement {
     'div',
     { class: 'tvmlab-foot' },
     h('span'),
-    h('button', { class: 'tvmlab-btn', type: 'button', 'data-command': 'explore' }, 'Measure more')
+    h(
+      'button',
+      { class: 'tvmlab-btn', type: 'button', 'data-command': 'explore' },
+      t('Measure more')
+    )
   );
 }
 
@@ -47,7 +51,7 @@ function scrubbed(learning: Learning, unit: string): HTMLElement[] {
     min: 0,
     max: last,
     value: last,
-    'aria-label': 'Size of the training set'
+    'aria-label': t('Size of the training set')
   });
   const show = (): void => {
     const step = steps[Number(range.value)];
@@ -64,8 +68,8 @@ function scrubbed(learning: Learning, unit: string): HTMLElement[] {
     h(
       'div',
       { class: 'tvmlab-cap' },
-      h('span', {}, 'How a model learns'),
-      h('span', { class: 'tvmlab-dim' }, `${measured.length} schedules held out`)
+      h('span', {}, t('How a model learns')),
+      h('span', { class: 'tvmlab-dim' }, t('%1 schedules held out', measured.length))
     ),
     h('div', { class: 'tvmlab-scrub' }, range),
     words,
@@ -74,20 +78,22 @@ function scrubbed(learning: Learning, unit: string): HTMLElement[] {
       { class: 'tvmlab-iterations' },
       picture,
       factsTable(
-        ['trained on', 'rank ρ', 'usual error', 'best of 3'],
+        [t('trained on'), t('rank ρ'), t('usual error'), t('best of 3')],
         steps.map(step => [
           String(step.trained_on),
           step.correlation === null ? '–' : step.correlation.toFixed(2),
           step.error === null ? '–' : factor(step.error),
           percent(step.found)
         ]),
-        'Models by the size of their training set'
+        t('Models by the size of their training set')
       )
     ),
     h(
       'p',
       { class: 'tvmlab-why' },
-      'A search only needs the order: a model may be wrong in its figures and still find the best.'
+      t(
+        'A search only needs the order: a model may be wrong in its figures and still find the best.'
+      )
     ),
     trainMore()
   ];
@@ -97,11 +103,16 @@ function textOf(
   { trained_on: rows, correlation, error, found }: LearningStep,
   held: number
 ): string {
-  const order = correlation === null ? 'no order' : `rank correlation ${correlation.toFixed(2)}`;
-  const off = error === null ? '' : `, usually ${factor(error)} off`;
-  return (
-    `Trained on ${rows}: ${order} on ${held} others${off}; ` +
-    `the best of its first three reaches ${percent(found)} of the best.`
+  const order =
+    correlation === null ? t('no order') : t('rank correlation %1', correlation.toFixed(2));
+  const off = error === null ? '' : `, ${t('usually %1 off', factor(error))}`;
+  return t(
+    'Trained on %1: %2 on %3 others%4; the best of its first three reaches %5 of the best.',
+    rows,
+    order,
+    held,
+    off,
+    percent(found)
   );
 }
 
@@ -117,7 +128,10 @@ function chart({ predicted }: LearningStep, measured: readonly number[], unit: s
     {
       viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
       role: 'img',
-      'aria-label': `${predicted.length} held-out schedules, predicted against measured, log scale`
+      'aria-label': t(
+        '%1 held-out schedules, predicted against measured, log scale',
+        predicted.length
+      )
     },
     s('line', { class: 'tvmlab-axis', x1: LEFT, y1: BOTTOM, x2: WIDTH - 6, y2: BOTTOM }),
     s('line', { class: 'tvmlab-axis', x1: LEFT, y1: TOP, x2: LEFT, y2: BOTTOM }),
@@ -129,7 +143,7 @@ function chart({ predicted }: LearningStep, measured: readonly number[], unit: s
     s(
       'text',
       { x: (LEFT + WIDTH) / 2, y: HEIGHT - 2, 'text-anchor': 'middle' },
-      `measured ${unit}`
+      t('measured %1', unit)
     ),
     ...predicted.map((value, i) =>
       s('circle', { class: 'tvmlab-point', cx: x(measured[i] ?? 0), cy: y(value), r: 3.5 })

@@ -1,4 +1,4 @@
-import { marked } from '../hostPage';
+import { marked, t } from '../hostPage';
 import { h } from '../dom';
 import type { IInsight } from '../insights';
 import { choiceOf, chooser } from './choosing';
@@ -31,7 +31,7 @@ export const machinesInsight: IInsight = {
     }
     if (!answer?.data || !('choices' in answer.data)) {
       return [
-        h('p', { class: 'tvmlab-why' }, answer?.error ?? 'Making code for the other machine…')
+        h('p', { class: 'tvmlab-why' }, answer?.error ?? t('Making code for the other machine…'))
       ];
     }
     const { choices, other, facts, steps, flips } = answer.data;
@@ -42,21 +42,21 @@ export const machinesInsight: IInsight = {
         h(
           'span',
           { class: 'tvmlab-choosers' },
-          'This machine and',
-          chooser('machines.other', 'Other machine', other, [
+          t('This machine and'),
+          chooser('machines.other', t('Other machine'), other, [
             ...choices.map(name => [name, name] as const),
-            [POOL, 'a pool, measured']
+            [POOL, t('a pool, measured')]
           ])
         )
       ),
       factsTable(
-        ['', 'this machine', other],
+        ['', t('this machine'), other],
         facts.map(({ label, here, there }) => [label, here, there]),
-        'Both machines'
+        t('Both machines')
       ),
-      h('h5', {}, 'Steps that are another matter there'),
+      h('h5', {}, t('Steps that are another matter there')),
       steps.length + flips.length === 0
-        ? h('p', { class: 'tvmlab-why' }, 'None: every step does there what it does here.')
+        ? h('p', { class: 'tvmlab-why' }, t('None: every step does there what it does here.'))
         : h(
             'ul',
             { class: 'tvmlab-there' },

@@ -1,6 +1,6 @@
 import type { Memory } from '@tvmlab/schema';
 
-import { marked } from '../hostPage';
+import { marked, t } from '../hostPage';
 import { h } from '../dom';
 import type { IInsight } from '../insights';
 import type { IViewState } from '../viewState';
@@ -24,19 +24,22 @@ export const memoryInsight: IInsight = {
     const choosers = h(
       'span',
       { class: 'tvmlab-choosers' },
-      chooser('caches', 'Caches', view.caches, [
-        ['tiny', 'tiny teaching cache'],
-        ['machine', 'caches of this machine']
+      chooser('caches', t('Caches'), view.caches, [
+        ['tiny', t('tiny teaching cache')],
+        ['machine', t('caches of this machine')]
       ]),
-      chooser('memory.beside', 'Beside it', besideOf(view) ?? '', [
-        ['', 'this state alone'],
+      chooser('memory.beside', t('Beside it'), besideOf(view) ?? '', [
+        ['', t('this state alone')],
         ...view.session.history.nodes
           .filter(({ id }) => id !== view.session.history.current)
-          .map(({ id, label }) => [id, `beside ${id}: ${label}`] as const)
+          .map(({ id, label }) => [id, t('beside %1: %2', id, label)] as const)
       ])
     );
     if (!answer?.data || !('turns' in answer.data)) {
-      return [choosers, h('p', { class: 'tvmlab-why' }, answer?.error ?? 'Running the accesses…')];
+      return [
+        choosers,
+        h('p', { class: 'tvmlab-why' }, answer?.error ?? t('Running the accesses…'))
+      ];
     }
     return [h('div', { class: 'tvmlab-cap' }, choosers, legend()), ...scrubber(answer.data)];
   }
@@ -54,7 +57,7 @@ function legend(): HTMLElement {
     'span',
     { class: 'tvmlab-legend' },
     ...KINDS.map((kind, i) =>
-      h('span', {}, h('i', { style: `background:var(${COLORS[i] ?? ''})` }), kind)
+      h('span', {}, h('i', { style: `background:var(${COLORS[i] ?? ''})` }), t(kind))
     )
   );
 }
@@ -68,12 +71,12 @@ function scrubber(memory: Memory): HTMLElement[] {
     min: 0,
     max: last,
     value: 0,
-    'aria-label': 'Access'
+    'aria-label': t('Access')
   });
   const show = (): void => {
     const share = Number(range.value) / Math.max(last, 1);
     const words = panes.map(pane => pane.show(Math.round(share * pane.last)));
-    range.setAttribute('aria-valuetext', words.join('; beside it '));
+    range.setAttribute('aria-valuetext', words.join(`; ${t('beside it')} `));
   };
   range.addEventListener('input', show);
   range.value = String(Math.min(last, TRAIL));

@@ -1,9 +1,15 @@
 import type { Memory, TracedBuffer } from '@tvmlab/schema';
 
+import { marked, t } from '../hostPage';
 import { h } from '../dom';
 import { count } from '../format';
 
-export const KINDS = ['hit', 'compulsory miss', 'capacity miss', 'conflict miss'];
+export const KINDS = [
+  marked('hit'),
+  marked('compulsory miss'),
+  marked('capacity miss'),
+  marked('conflict miss')
+];
 export const COLORS = ['--ok', '--k-thread', '--move', '--bad'];
 /** How many accesses stay lit behind the current one. */
 export const TRAIL = 240;
@@ -22,7 +28,7 @@ export class MemoryPane {
       'section',
       {
         class: 'tvmlab-memory-pane',
-        'aria-label': label === '' ? 'Accesses' : `Accesses of ${label}`
+        'aria-label': label === '' ? t('Accesses') : t('Accesses of %1', label)
       },
       label !== '' && h('h5', {}, label),
       this._words,
@@ -73,8 +79,17 @@ function textAt(
     .filter(([, turn]) => turn >= 0)
     .map(([loop, turn]) => `${loop}=${turn}`);
   const place = traced ? indices(traced, element[at] ?? 0).join(', ') : '';
-  const does = write[at] === 1 ? 'writes' : 'reads';
-  return `${count(at + 1)} of ${count(kind.length)}: ${counters.join(' ')} ${does} ${traced?.row ?? ''}[${place}], ${KINDS[kind[at] ?? 0] ?? ''}`;
+  const does = write[at] === 1 ? t('writes') : t('reads');
+  return t(
+    '%1 of %2: %3 %4 %5[%6], %7',
+    count(at + 1),
+    count(kind.length),
+    counters.join(' '),
+    does,
+    traced?.row ?? '',
+    place,
+    t(KINDS[kind[at] ?? 0] ?? '')
+  );
 }
 
 function indices({ shape }: TracedBuffer, element: number): number[] {
@@ -138,9 +153,9 @@ function captionOf({ row, shape }: TracedBuffer, { left, top, columns, rows }: I
   if (columns === width && rows === height) {
     return `${row} ${whole}`;
   }
-  const down = rows === height ? '' : `, rows ${top}–${top + rows - 1}`;
-  const across = columns === width ? '' : `, columns ${left}–${left + columns - 1}`;
-  return `${row}${down}${across} of ${whole}`;
+  const down = rows === height ? '' : `, ${t('rows %1–%2', top, top + rows - 1)}`;
+  const across = columns === width ? '' : `, ${t('columns %1–%2', left, left + columns - 1)}`;
+  return t('%1%2%3 of %4', row, down, across, whole);
 }
 
 function sizeOf(
@@ -151,7 +166,7 @@ function sizeOf(
     width: Math.max(Math.round(columns * wide), 2),
     height: Math.max(Math.round(rows * high), 2),
     role: 'img',
-    'aria-label': `Elements of ${buffer.row} that were touched last`
+    'aria-label': t('Elements of %1 that were touched last', buffer.row)
   };
 }
 
@@ -216,9 +231,14 @@ function levels({ levels: found, sample, caches }: Memory): HTMLElement {
         h(
           'tr',
           {},
-          ...['level', 'accesses', 'hits', 'first touch', 'capacity', 'conflict'].map(text =>
-            h('th', { scope: 'col' }, text)
-          )
+          ...[
+            t('level'),
+            t('accesses'),
+            t('hits'),
+            t('first touch'),
+            t('capacity'),
+            t('conflict')
+          ].map(text => h('th', { scope: 'col' }, text))
         )
       ),
       h(
@@ -241,7 +261,7 @@ function levels({ levels: found, sample, caches }: Memory): HTMLElement {
     h(
       'p',
       { class: 'tvmlab-why' },
-      `With ${caches}. ${sample === '' ? 'The whole program.' : `A sample: ${sample}.`}`
+      t('With %1. %2', caches, sample === '' ? t('The whole program.') : t('A sample: %1.', sample))
     )
   );
 }

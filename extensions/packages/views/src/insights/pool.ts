@@ -1,5 +1,6 @@
 import type { Pool, PoolCell } from '@tvmlab/schema';
 
+import { t } from '../hostPage';
 import type { IAnswer } from '../answers';
 import { h } from '../dom';
 import { time, timeRange } from '../format';
@@ -14,18 +15,18 @@ export function measuredPool(view: IViewState, answer: IAnswer | undefined): HTM
     h(
       'span',
       { class: 'tvmlab-choosers' },
-      'This machine and',
+      t('This machine and'),
       h(
         'button',
         { class: 'tvmlab-btn', type: 'button', 'data-reset': 'machines' },
-        '‹ another by its code'
+        `‹ ${t('another by its code')}`
       ),
-      'a pool, measured'
+      t('a pool, measured')
     ),
-    studyButton(view, 'pool', 'Measure the pool')
+    studyButton(view, 'pool', t('Measure the pool'))
   );
   if (!answer?.data || !('study' in answer.data) || answer.data.study !== 'pool') {
-    return [caption, h('p', { class: 'tvmlab-why' }, answer?.error ?? 'Asking…')];
+    return [caption, h('p', { class: 'tvmlab-why' }, answer?.error ?? t('Asking…'))];
   }
   return [caption, ...found(answer.data)];
 }
@@ -36,9 +37,9 @@ function found({ known, failure, machines, rows, flips, values }: Pool): HTMLEle
       h(
         'p',
         { class: 'tvmlab-why' },
-        'The same schedules, built for this processor as if it had fewer instructions or threads, and ' +
-          'measured here: what wins on one need not win on the other. Values are checked on emulated ' +
-          'processors of other kinds, too, where an emulator is installed.'
+        t(
+          'The same schedules, built for this processor as if it had fewer instructions or threads, and measured here: what wins on one need not win on the other. Values are checked on emulated processors of other kinds, too, where an emulator is installed.'
+        )
       )
     ];
   }
@@ -47,7 +48,7 @@ function found({ known, failure, machines, rows, flips, values }: Pool): HTMLEle
       h(
         'p',
         { class: 'tvmlab-why tvmlab-wrong', role: 'status' },
-        `It could not be measured: ${failure}`
+        t('It could not be measured: %1', failure)
       )
     ];
   }
@@ -57,11 +58,11 @@ function found({ known, failure, machines, rows, flips, values }: Pool): HTMLEle
   return [
     h(
       'table',
-      { class: 'tvmlab-facts-table', 'aria-label': 'Measured on the pool' },
+      { class: 'tvmlab-facts-table', 'aria-label': t('Measured on the pool') },
       h(
         'thead',
         {},
-        h('tr', {}, ...['state', ...machines].map(text => h('th', { scope: 'col' }, text)))
+        h('tr', {}, ...[t('state'), ...machines].map(text => h('th', { scope: 'col' }, text)))
       ),
       h(
         'tbody',
@@ -80,18 +81,18 @@ function found({ known, failure, machines, rows, flips, values }: Pool): HTMLEle
         )
       )
     ),
-    h('h5', {}, 'Where they rank otherwise'),
+    h('h5', {}, t('Where they rank otherwise')),
     flips.length === 0
-      ? h('p', { class: 'tvmlab-why' }, 'Nowhere beyond the noise of the measurements.')
+      ? h('p', { class: 'tvmlab-why' }, t('Nowhere beyond the noise of the measurements.'))
       : h(
           'ul',
-          { class: 'tvmlab-there', 'aria-label': 'Ranked otherwise' },
+          { class: 'tvmlab-there', 'aria-label': t('Ranked otherwise') },
           ...flips.map(text => h('li', {}, text))
         ),
-    h('h5', {}, 'Other kinds of processors'),
+    h('h5', {}, t('Other kinds of processors')),
     h(
       'ul',
-      { class: 'tvmlab-there', 'aria-label': 'Values elsewhere' },
+      { class: 'tvmlab-there', 'aria-label': t('Values elsewhere') },
       ...values.map(text => h('li', {}, text))
     )
   ];
@@ -102,5 +103,5 @@ function textOf({ seconds, message }: PoolCell, best: number | undefined): strin
 }
 
 function rangeOf({ lower, upper }: PoolCell): string {
-  return lower === null || upper === null ? '' : `quartiles ${timeRange(lower, upper)}`;
+  return lower === null || upper === null ? '' : t('quartiles %1', timeRange(lower, upper));
 }

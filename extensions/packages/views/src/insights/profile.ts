@@ -1,6 +1,6 @@
 import type { CounterFact, Profile } from '@tvmlab/schema';
 
-import { marked } from '../hostPage';
+import { marked, t } from '../hostPage';
 import { h } from '../dom';
 import { count, percent, time } from '../format';
 import type { IInsight } from '../insights';
@@ -17,11 +17,11 @@ export const profileInsight: IInsight = {
     const caption = h(
       'div',
       { class: 'tvmlab-cap' },
-      h('span', {}, 'Where the time goes'),
-      studyButton(view, 'profile', 'Watch it run')
+      h('span', {}, t('Where the time goes')),
+      studyButton(view, 'profile', t('Watch it run'))
     );
     if (!answer?.data || !('study' in answer.data) || answer.data.study !== 'profile') {
-      return [caption, h('p', { class: 'tvmlab-why' }, answer?.error ?? 'Asking…')];
+      return [caption, h('p', { class: 'tvmlab-why' }, answer?.error ?? t('Asking…'))];
     }
     return [caption, ...found(view, answer.data)];
   }
@@ -34,9 +34,9 @@ function found(view: IViewState, profile: Profile): HTMLElement[] {
       h(
         'p',
         { class: 'tvmlab-why' },
-        'Runs the kernel for a second in a process of its own, and notes ten thousand times a second ' +
-          'at which instruction each thread is. The shares then show in the margin of the nest as ' +
-          '“measured time”, too.'
+        t(
+          'Runs the kernel for a second in a process of its own, and notes ten thousand times a second at which instruction each thread is. The shares then show in the margin of the nest as “measured time”, too.'
+        )
       )
     ];
   }
@@ -45,26 +45,26 @@ function found(view: IViewState, profile: Profile): HTMLElement[] {
       h(
         'p',
         { class: 'tvmlab-why tvmlab-wrong', role: 'status' },
-        `It could not be watched: ${failure}`
+        t('It could not be watched: %1', failure)
       )
     ];
   }
   return [
     h('p', { class: 'tvmlab-why', role: 'status' }, `${message}${message && ' '}${told(profile)}`),
     ...(lines.length === 0 ? [] : [table(view, profile)]),
-    h('h5', {}, 'Counters, for one call'),
+    h('h5', {}, t('Counters, for one call')),
     counterTable(counters)
   ];
 }
 
 function told({ seconds, overhead, samples, unknown, elsewhere }: Profile): string {
-  const parts = [`A call takes ${time(seconds)}`];
+  const parts = [t('A call takes %1', time(seconds))];
   if (samples > 0) {
     parts.push(
-      `${count(samples)} samples`,
-      `${percent(overhead)} slower while they were taken`,
-      `${percent(unknown)} at code of no known line`,
-      `${percent(elsewhere)} outside of the kernel`
+      t('%1 samples', count(samples)),
+      t('%1 slower while they were taken', percent(overhead)),
+      t('%1 at code of no known line', percent(unknown)),
+      t('%1 outside of the kernel', percent(elsewhere))
     );
   }
   return `${parts.join(', ')}.`;
@@ -74,14 +74,16 @@ function table(view: IViewState, { lines, seconds }: Profile): HTMLElement {
   const shown = view.session.rows.flatMap(({ id }) => lines.find(({ row }) => row === id) ?? []);
   return h(
     'table',
-    { class: 'tvmlab-facts-table tvmlab-shares', 'aria-label': 'Measured shares' },
+    { class: 'tvmlab-facts-table tvmlab-shares', 'aria-label': t('Measured shares') },
     h(
       'thead',
       {},
       h(
         'tr',
         {},
-        ...['line', 'own', 'with what is inside', ''].map(text => h('th', { scope: 'col' }, text))
+        ...[t('line'), t('own'), t('with what is inside'), ''].map(text =>
+          h('th', { scope: 'col' }, text)
+        )
       )
     ),
     h(
@@ -125,7 +127,7 @@ function counterTable(counters: readonly CounterFact[]): HTMLElement {
     {},
     h(
       'table',
-      { class: 'tvmlab-facts-table', 'aria-label': 'Counters' },
+      { class: 'tvmlab-facts-table', 'aria-label': t('Counters') },
       h(
         'tbody',
         {},
@@ -140,7 +142,11 @@ function counterTable(counters: readonly CounterFact[]): HTMLElement {
       h(
         'p',
         { class: 'tvmlab-why' },
-        `Not counted: ${names.join(', ')}. The system says: ${reason}. The tab Memory simulates misses instead.`
+        t(
+          'Not counted: %1. The system says: %2. The tab Memory simulates misses instead.',
+          names.join(', '),
+          reason
+        )
       )
     )
   );

@@ -1,14 +1,14 @@
 import type { Finding, Proof } from '@tvmlab/schema';
 
-import { marked } from '../hostPage';
+import { marked, t } from '../hostPage';
 import { h } from '../dom';
 import type { IInsight } from '../insights';
 import { studyButton, studyQuestion } from './studies';
 
 const STAGES: Record<Finding['stage'], string> = {
-  start: 'in the unscheduled program',
-  schedule: 'in the scheduled loops',
-  lowered: 'in what the passes make of them'
+  start: marked('in the unscheduled program'),
+  schedule: marked('in the scheduled loops'),
+  lowered: marked('in what the passes make of them')
 };
 
 /** The schedule run in the interpreter, which takes nothing as given: races, bounds, values. */
@@ -21,11 +21,11 @@ export const proofInsight: IInsight = {
     const caption = h(
       'div',
       { class: 'tvmlab-cap' },
-      h('span', {}, 'In the interpreter, at small sizes'),
-      studyButton(view, 'proof', 'Run it')
+      h('span', {}, t('In the interpreter, at small sizes')),
+      studyButton(view, 'proof', t('Run it'))
     );
     if (!answer?.data || !('study' in answer.data) || answer.data.study !== 'proof') {
-      return [caption, h('p', { class: 'tvmlab-why' }, answer?.error ?? 'Asking…')];
+      return [caption, h('p', { class: 'tvmlab-why' }, answer?.error ?? t('Asking…'))];
     }
     return [caption, ...found(answer.data)];
   }
@@ -37,9 +37,9 @@ function found({ known, failure, sizes, runs, findings, notes }: Proof): HTMLEle
       h(
         'p',
         { class: 'tvmlab-why' },
-        'Steps are proved before they are taken, but what somebody vouched for with “assume” is not. ' +
-          'The interpreter looks at every access: elements outside of their buffer, reads of what ' +
-          'nobody wrote, iterations that race, and values that differ from the unscheduled program.'
+        t(
+          'Steps are proved before they are taken, but what somebody vouched for with “assume” is not. The interpreter looks at every access: elements outside of their buffer, reads of what nobody wrote, iterations that race, and values that differ from the unscheduled program.'
+        )
       )
     ];
   }
@@ -48,14 +48,14 @@ function found({ known, failure, sizes, runs, findings, notes }: Proof): HTMLEle
       h(
         'p',
         { class: 'tvmlab-why tvmlab-wrong', role: 'status' },
-        `It could not be run: ${failure}`
+        t('It could not be run: %1', failure)
       )
     ];
   }
   const words =
     findings.length === 0
-      ? `✓ Nothing was found with ${sizes}. Run: ${runs.join('; ')}.`
-      : `✗ ${findings.length === 1 ? 'One thing was' : `${findings.length} things were`} found with ${sizes}.`;
+      ? `✓ ${t('Nothing was found with %1. Run: %2.', sizes, runs.join('; '))}`
+      : `✗ ${findings.length === 1 ? t('One thing was found with %1.', sizes) : t('%1 things were found with %2.', findings.length, sizes)}`;
   return [
     h(
       'p',
@@ -64,25 +64,28 @@ function found({ known, failure, sizes, runs, findings, notes }: Proof): HTMLEle
     ),
     ...(findings.length === 0
       ? []
-      : [h('ol', { class: 'tvmlab-findings', 'aria-label': 'Findings' }, ...findings.map(item))]),
+      : [
+          h('ol', { class: 'tvmlab-findings', 'aria-label': t('Findings') }, ...findings.map(item))
+        ]),
     ...notes.map(note => h('p', { class: 'tvmlab-why' }, note))
   ];
 }
 
 function item({ stage, rule, words, line, iterations, row }: Finding): HTMLElement {
-  const where = iterations.length === 0 ? '' : ` in ${iterations.join(' and in ')}`;
+  const where =
+    iterations.length === 0 ? '' : ` ${t('in %1', iterations.join(` ${t('and in')} `))}`;
   return h(
     'li',
     {},
     h('b', {}, rule.replace('-', ' ')),
-    h('span', { class: 'tvmlab-dim' }, ` ${STAGES[stage]}${where}`),
+    h('span', { class: 'tvmlab-dim' }, ` ${t(STAGES[stage])}${where}`),
     h('p', {}, words),
     line !== '' &&
       (row === null
         ? h('code', {}, line)
         : h(
             'button',
-            { class: 'tvmlab-link', type: 'button', 'data-row': row, title: 'Select its line' },
+            { class: 'tvmlab-link', type: 'button', 'data-row': row, title: t('Select its line') },
             line
           ))
   );

@@ -1,22 +1,27 @@
 import type { Residual, Residuals, ResidualsCommand } from '@tvmlab/schema';
 
-import { marked } from '../hostPage';
+import { marked, t } from '../hostPage';
 import { h } from '../dom';
 import { digits, factor, percent, readersUnit } from '../format';
 import type { IInsight } from '../insights';
 import type { IViewState } from '../viewState';
-import { choiceOf, chooser } from './choosing';
+import { choiceOf, chooser, translated } from './choosing';
 import { factsTable } from './tables';
 
 type Chosen = ResidualsCommand['chosen'];
 
 const CHOICES: readonly (readonly [Chosen, string])[] = [
-  ['off', 'the tenth that is farthest off'],
-  ['fast', 'the tenth that is faster than predicted'],
-  ['slow', 'the tenth that is slower than predicted'],
-  ['region', 'a region of the plot']
+  ['off', marked('the tenth that is farthest off')],
+  ['fast', marked('the tenth that is faster than predicted')],
+  ['slow', marked('the tenth that is slower than predicted')],
+  ['region', marked('a region of the plot')]
 ];
-const BOUNDS = ['measured from', 'measured to', 'predicted from', 'predicted to'] as const;
+const BOUNDS = [
+  marked('measured from'),
+  marked('measured to'),
+  marked('predicted from'),
+  marked('predicted to')
+] as const;
 
 /** Schedules of which the model was wrong: listed, compared with the others, opened by a click. */
 export const residualsInsight: IInsight = {
@@ -42,8 +47,8 @@ export const residualsInsight: IInsight = {
         h(
           'span',
           { class: 'tvmlab-choosers' },
-          'Of ',
-          chooser('residuals.chosen', 'Schedules', chosen, CHOICES)
+          `${t('Of')} `,
+          chooser('residuals.chosen', t('Schedules'), chosen, translated(CHOICES))
         )
       ),
       chosen === 'region' && bounds(regionOf(view))
@@ -51,7 +56,7 @@ export const residualsInsight: IInsight = {
     if (!answer?.data || !('traits' in answer.data)) {
       return [
         ...caption,
-        h('p', { class: 'tvmlab-why' }, answer?.error ?? 'Looking at the schedules…')
+        h('p', { class: 'tvmlab-why' }, answer?.error ?? t('Looking at the schedules…'))
       ];
     }
     return [...caption, ...found(answer.data, readersUnit(view.session.plot.unit))];
@@ -87,7 +92,7 @@ function bounds(region: readonly number[]): HTMLElement {
       h(
         'label',
         {},
-        label,
+        t(label),
         h('input', {
           type: 'number',
           class: 'tvmlab-size',
@@ -108,27 +113,27 @@ function found(
     h(
       'p',
       { class: 'tvmlab-why', role: 'status' },
-      `${inside} schedules of ${inside + outside}. ${message}`
+      t('%1 schedules of %2. %3', inside, inside + outside, message)
     ),
     ...(traits.length === 0
       ? []
       : [
-          h('h5', {}, 'What they share'),
+          h('h5', {}, t('What they share')),
           factsTable(
-            ['feature', 'here', 'elsewhere', 'tells apart'],
+            [t('feature'), t('here'), t('elsewhere'), t('tells apart')],
             traits.map(({ feature, inside: here, outside: there, share }) => [
               feature,
               digits(here),
               digits(there),
               percent(share)
             ]),
-            'What these schedules share'
+            t('What these schedules share')
           )
         ]),
-    h('h5', {}, `Which they are, in ${unit}`),
+    h('h5', {}, t('Which they are, in %1', unit)),
     h(
       'ul',
-      { class: 'tvmlab-there', 'aria-label': 'Schedules of the region' },
+      { class: 'tvmlab-there', 'aria-label': t('Schedules of the region') },
       ...listed.map(schedule => item(schedule, scale))
     )
   ];
@@ -138,7 +143,7 @@ function item(
   { point, label, measured, predicted, ratio, opens }: Residual,
   scale: number
 ): HTMLElement {
-  const words = ratio >= 1 ? `${factor(ratio)} faster` : `${factor(1 / ratio)} slower`;
+  const words = ratio >= 1 ? t('%1 faster', factor(ratio)) : t('%1 slower', factor(1 / ratio));
   return h(
     'li',
     {},
@@ -155,7 +160,7 @@ function item(
     h(
       'span',
       { class: 'tvmlab-dim' },
-      ` measured ${digits(measured / scale)}, predicted ${digits(predicted / scale)}: ${words} than predicted`
+      ` ${t('measured %1, predicted %2: %3 than predicted', digits(measured / scale), digits(predicted / scale), words)}`
     )
   );
 }

@@ -1,6 +1,6 @@
 import type { Ceiling, Roofline, RoofPoint } from '@tvmlab/schema';
 
-import { marked } from '../hostPage';
+import { marked, t } from '../hostPage';
 import { h, s } from '../dom';
 import { digits, rate } from '../format';
 import type { IInsight } from '../insights';
@@ -23,7 +23,7 @@ export const rooflineInsight: IInsight = {
   draw: (view, answer) => {
     const { session, connection } = view;
     if (!answer?.data || !('compute' in answer.data)) {
-      return [h('p', { class: 'tvmlab-why' }, answer?.error ?? 'Looking at the machine…')];
+      return [h('p', { class: 'tvmlab-why' }, answer?.error ?? t('Looking at the machine…'))];
     }
     const { machine, points, unmeasured } = answer.data;
     const idle = !session.job && connection.state !== 'gone';
@@ -35,12 +35,12 @@ export const rooflineInsight: IInsight = {
       );
     if (machine === '') {
       return [
-        h('p', { class: 'tvmlab-why' }, 'The ceilings of this machine are not measured yet.'),
+        h('p', { class: 'tvmlab-why' }, t('The ceilings of this machine are not measured yet.')),
         h(
           'div',
           { class: 'tvmlab-foot' },
           h('span'),
-          action('measure_machine', 'Measure this machine')
+          action('measure_machine', t('Measure this machine'))
         )
       ];
     }
@@ -51,10 +51,10 @@ export const rooflineInsight: IInsight = {
       h(
         'div',
         { class: 'tvmlab-cap' },
-        h('span', {}, `Roofline of ${machine}`),
-        chooser('roofline.level', 'Bytes that count', level, [
-          ...levels.map(name => [name, `bytes from ${name}`] as const),
-          [EVERY, 'bytes from every level']
+        h('span', {}, t('Roofline of %1', machine)),
+        chooser('roofline.level', t('Bytes that count'), level, [
+          ...levels.map(name => [name, t('bytes from %1', name)] as const),
+          [EVERY, t('bytes from every level')]
         ])
       ),
       chart(answer.data, level === EVERY ? levels : [level]),
@@ -62,16 +62,23 @@ export const rooflineInsight: IInsight = {
         'p',
         { class: 'tvmlab-why' },
         points.length === 0
-          ? 'No state of this path is measured yet.'
-          : (level === EVERY ? levels : [level])
-              .map(name => lastWords(answer.data as Roofline, name))
-              .join(' ') + ' Ceilings are measured, bytes are estimated.'
+          ? t('No state of this path is measured yet.')
+          : t(
+              '%1 Ceilings are measured, bytes are estimated.',
+              (level === EVERY ? levels : [level])
+                .map(name => lastWords(answer.data as Roofline, name))
+                .join(' ')
+            )
       ),
       h(
         'div',
         { class: 'tvmlab-foot' },
-        h('span', {}, unmeasured === 0 ? '' : `${unmeasured} states of the path are not measured.`),
-        action('measure_gains', 'Measure all steps')
+        h(
+          'span',
+          {},
+          unmeasured === 0 ? '' : t('%1 states of the path are not measured.', unmeasured)
+        ),
+        action('measure_gains', t('Measure all steps'))
       )
     ];
   }
@@ -101,10 +108,15 @@ function lastWords({ points, compute, memory }: Roofline, level: string): string
   }
   const intensity = intensityAt(last, level);
   const roof = Math.min(peak.rate, (own?.rate ?? Infinity) * intensity);
-  const what = roof < peak.rate ? `bandwidth of ${level}` : 'arithmetic';
-  return (
-    `${last.label}: ${rate(last.gflops)} at ${digits(intensity)} operations a byte from ` +
-    `${level}, ${Math.round((100 * last.gflops) / roof)} % of what ${what} allows.`
+  const what = roof < peak.rate ? t('bandwidth of %1', level) : t('arithmetic');
+  return t(
+    '%1: %2 at %3 operations a byte from %4, %5 % of what %6 allows.',
+    last.label,
+    rate(last.gflops),
+    digits(intensity),
+    level,
+    Math.round((100 * last.gflops) / roof),
+    what
   );
 }
 
@@ -124,7 +136,7 @@ function chart({ compute, memory, points }: Roofline, levels: readonly string[])
     {
       viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
       role: 'img',
-      'aria-label': `Roofline with ${points.length} measured states`
+      'aria-label': t('Roofline with %1 measured states', points.length)
     },
     s('line', { class: 'tvmlab-axis', x1: LEFT, y1: BOTTOM, x2: RIGHT, y2: BOTTOM }),
     s('line', { class: 'tvmlab-axis', x1: LEFT, y1: TOP, x2: LEFT, y2: BOTTOM }),
@@ -138,8 +150,8 @@ function chart({ compute, memory, points }: Roofline, levels: readonly string[])
       'text',
       { x: (LEFT + RIGHT) / 2, y: HEIGHT - 6, 'text-anchor': 'middle' },
       levels.length === 1
-        ? `operations for each byte from ${levels[0] ?? ''}`
-        : 'operations for each byte'
+        ? t('operations for each byte from %1', levels[0] ?? '')
+        : t('operations for each byte')
     ),
     ...compute.map(({ label, rate }, index) => flat(label, rate, index, { x, y })),
     ...memory.map((roof, index) => slope(roof, index, peak, [x0, y0], { x, y })),
@@ -174,7 +186,13 @@ function trailOf(
     ...(points.length > 1 ? [s('polyline', { class: 'tvmlab-trail', points: line })] : []),
     ...points.map(({ node, label, gflops, current, ...point }, index) => {
       const [px, py] = places[index] ?? [0, 0];
-      const words = `${label}, ${level}: ${rate(gflops)} at ${digits(intensityAt({ node, label, gflops, current, ...point }, level))} operations a byte`;
+      const words = t(
+        '%1, %2: %3 at %4 operations a byte',
+        label,
+        level,
+        rate(gflops),
+        digits(intensityAt({ node, label, gflops, current, ...point }, level))
+      );
       return s(
         'path',
         {
@@ -241,7 +259,7 @@ function slope(
         transform: `rotate(${tilt(x(start), y(start * rate), x(end), y(peak)).toFixed(1)} ${x(middle).toFixed(1)} ${(y(middle * rate) - 3).toFixed(1)})`,
         'text-anchor': 'middle'
       },
-      `${label} ${digits(rate)} GB/s`
+      t('%1 %2 GB/s', label, digits(rate))
     )
   );
 }

@@ -1,5 +1,6 @@
 import type { StudyCommand } from '@tvmlab/schema';
 
+import { t } from '../hostPage';
 import type { Request } from '../client';
 import { h } from '../dom';
 import type { IViewState } from '../viewState';
@@ -27,6 +28,6 @@ export function studyButton(view: IViewState, what: Study, label: string): HTMLE
       'data-command': running ? 'cancel' : `study:${what}`,
       disabled: connection.state === 'gone' || (Boolean(session.job) && !running)
     },
-    running ? '■ Stop' : label
+    running ? `■ ${t('Stop')}` : label
   );
 }

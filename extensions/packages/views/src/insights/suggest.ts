@@ -1,6 +1,6 @@
 import type { Suggestion } from '@tvmlab/schema';
 
-import { marked } from '../hostPage';
+import { marked, t } from '../hostPage';
 import { h } from '../dom';
 import { factor, percent } from '../format';
 import type { IInsight } from '../insights';
@@ -17,7 +17,7 @@ export const suggestInsight: IInsight = {
   inputs: ({ session, choices }) => [session.history.current, choices],
   draw: (view, answer) => {
     if (!answer?.data || !('basis' in answer.data)) {
-      return [h('p', { class: 'tvmlab-why' }, answer?.error ?? 'Trying the steps…')];
+      return [h('p', { class: 'tvmlab-why' }, answer?.error ?? t('Trying the steps…'))];
     }
     const { basis, tried, steps } = answer.data;
     const learned = steps.some(({ teaches }) => teaches !== null);
@@ -30,24 +30,25 @@ export const suggestInsight: IInsight = {
       h(
         'div',
         { class: 'tvmlab-cap' },
-        h('span', {}, `Next step, by ${basis}`),
+        h('span', {}, t('Next step, by %1', basis)),
         learned &&
-          chooser('suggest.order', 'Order', order, [
-            ['gain', 'by expected gain'],
-            ['teaches', 'by what measuring it would teach']
+          chooser('suggest.order', t('Order'), order, [
+            ['gain', t('by expected gain')],
+            ['teaches', t('by what measuring it would teach')]
           ]),
-        h('span', { class: 'tvmlab-dim' }, `${tried} tried`)
+        h('span', { class: 'tvmlab-dim' }, t('%1 tried', tried))
       ),
       listed.length === 0
-        ? h('p', { class: 'tvmlab-why' }, 'No single step promises to be faster.')
+        ? h('p', { class: 'tvmlab-why' }, t('No single step promises to be faster.'))
         : h('ol', { class: 'tvmlab-acts' }, ...listed.map(item)),
       h(
         'p',
         { class: 'tvmlab-why' },
         learned
-          ? 'Guesses to try and measure; nothing is done by itself. “Teaches” is how far models that ' +
-              'learned from parts of the measurements disagree on the step: 100 % is the one of which they know least.'
-          : 'These are guesses to try and measure; nothing is done by itself.'
+          ? t(
+              'Guesses to try and measure; nothing is done by itself. “Teaches” is how far models that learned from parts of the measurements disagree on the step: 100 % is the one of which they know least.'
+            )
+          : t('These are guesses to try and measure; nothing is done by itself.')
       )
     ];
   }
@@ -64,8 +65,9 @@ function item({
   reason,
   teaches
 }: Suggestion): HTMLElement {
-  const doubt = low === null || high === null ? '' : ` (${factor(low)} to ${factor(high)})`;
-  const lesson = teaches === null ? '' : ` teaches ${percent(teaches)}`;
+  const doubt =
+    low === null || high === null ? '' : ` ${t('(%1 to %2)', factor(low), factor(high))}`;
+  const lesson = teaches === null ? '' : ` ${t('teaches %1', percent(teaches))}`;
   return h(
     'li',
     {},
@@ -76,7 +78,15 @@ function item({
         type: 'button',
         'data-suggested': `${row}/${action}`,
         'data-status': 'allowed',
-        'aria-label': `${title} on ${line}, ${factor(ratio)}${doubt}${lesson && `,${lesson}`}. ${reason}`
+        'aria-label': t(
+          '%1 on %2, %3%4%5. %6',
+          title,
+          line,
+          factor(ratio),
+          doubt,
+          lesson && `,${lesson}`,
+          reason
+        )
       },
       h(
         'span',

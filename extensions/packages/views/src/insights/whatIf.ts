@@ -1,4 +1,4 @@
-import { marked } from '../hostPage';
+import { marked, t } from '../hostPage';
 import { h } from '../dom';
 import type { IInsight } from '../insights';
 import { diffView } from '../parts/diff';
@@ -23,10 +23,10 @@ export const whatIfInsight: IInsight = {
     const again = h(
       'button',
       { class: 'tvmlab-btn', type: 'button', 'data-reset': 'what-if' },
-      'The sizes as they are'
+      t('The sizes as they are')
     );
     if (!answer?.data || !('wanted' in answer.data)) {
-      const why = h('p', { class: 'tvmlab-why' }, answer?.error ?? 'Trying the sizes…');
+      const why = h('p', { class: 'tvmlab-why' }, answer?.error ?? t('Trying the sizes…'));
       return answer?.error && Object.keys(wantedOf(view)).length > 0 ? [why, again] : [why];
     }
     const { sizes, wanted, taken, steps, refused, facts, nest } = answer.data;
@@ -38,7 +38,7 @@ export const whatIfInsight: IInsight = {
         h(
           'span',
           { class: 'tvmlab-choosers' },
-          'If',
+          t('If'),
           ...sizes.map(({ name, about }, i) =>
             h(
               'label',
@@ -50,7 +50,7 @@ export const whatIfInsight: IInsight = {
                 min: 1,
                 value: wanted[i] ?? 1,
                 'data-set': `${NAME}${name}`,
-                'aria-label': `Size ${name}, ${about}`
+                'aria-label': t('Size %1, %2', name, about)
               })
             )
           )
@@ -59,11 +59,11 @@ export const whatIfInsight: IInsight = {
       ),
       h('p', { class: 'tvmlab-why' }, told(taken, steps, refused, changed)),
       factsTable(
-        ['', 'now', 'then'],
+        ['', t('now'), t('then')],
         facts.map(({ label, now, then }) => [label, now, then]),
-        'What the sizes change'
+        t('What the sizes change')
       ),
-      ...(changed ? [h('h5', {}, 'Nest'), diffView(nest, 'What changes in the nest')] : [])
+      ...(changed ? [h('h5', {}, t('Nest')), diffView(nest, t('What changes in the nest'))] : [])
     ];
   }
 };
@@ -81,10 +81,10 @@ function wantedOf({ choices }: IViewState): Record<string, number> {
 
 function told(taken: number, steps: number, refused: string, changed: boolean): string {
   if (!changed) {
-    return 'Change a size to see what becomes of the steps; nothing here touches the schedule.';
+    return t('Change a size to see what becomes of the steps; nothing here touches the schedule.');
   }
-  const all = steps === 1 ? 'The one step works' : `All ${steps} steps work`;
+  const all = steps === 1 ? t('The one step works') : t('All %1 steps work', steps);
   return refused === ''
-    ? `${all} at these sizes.`
-    : `${taken} of ${steps} steps work at these sizes. Then: ${refused}`;
+    ? t('%1 at these sizes.', all)
+    : t('%1 of %2 steps work at these sizes. Then: %3', taken, steps, refused);
 }

@@ -1,6 +1,6 @@
 import type { Attribution } from '@tvmlab/schema';
 
-import { marked } from '../hostPage';
+import { marked, t } from '../hostPage';
 import { h } from '../dom';
 import { digits } from '../format';
 import type { IInsight } from '../insights';
@@ -31,18 +31,21 @@ export const whyInsight: IInsight = {
       h(
         'span',
         { class: 'tvmlab-choosers' },
-        'Why the model says so of',
-        chooser('why.point', 'Schedule', point, [
-          ['', 'this state'],
+        t('Why the model says so of'),
+        chooser('why.point', t('Schedule'), point, [
+          ['', t('this state')],
           ...points.map(
             ({ id, label, measured, predicted }) =>
-              [id ?? '', `${label}: ${digits(measured)}, predicted ${digits(predicted)}`] as const
+              [
+                id ?? '',
+                t('%1: %2, predicted %3', label, digits(measured), digits(predicted))
+              ] as const
           )
         ])
       )
     );
     if (!answer?.data || !('effects' in answer.data)) {
-      return [caption, h('p', { class: 'tvmlab-why' }, answer?.error ?? 'Asking the model…')];
+      return [caption, h('p', { class: 'tvmlab-why' }, answer?.error ?? t('Asking the model…'))];
     }
     const found = answer.data;
     return found.message === ''
@@ -56,26 +59,32 @@ function takenApart(
   unit: string
 ): HTMLElement[] {
   const lines: (readonly [string, string, number])[] = [
-    ['of any schedule', '', base],
+    [t('of any schedule'), '', base],
     ...effects.map(({ feature, value, effect }) => [feature, digits(value), effect] as const),
-    ['all other features', '', rest]
+    [t('all other features'), '', rest]
   ];
   const most = Math.max(...lines.map(([, , effect]) => Math.abs(effect)), 1e-9);
   return [
     h(
       'p',
       { class: 'tvmlab-why' },
-      `Score ${score.toFixed(2)}` +
-        (gflops === null ? '' : `, about ${digits(gflops)} ${unit}`) +
-        ': the sum of these. Above 0 is faster than most that the model has seen.'
+      t(
+        'Score %1%2: the sum of these. Above 0 is faster than most that the model has seen.',
+        score.toFixed(2),
+        gflops === null ? '' : `, ${t('about %1 %2', digits(gflops), unit)}`
+      )
     ),
     h(
       'table',
-      { class: 'tvmlab-facts-table tvmlab-effects', 'aria-label': 'Parts of the prediction' },
+      { class: 'tvmlab-facts-table tvmlab-effects', 'aria-label': t('Parts of the prediction') },
       h(
         'thead',
         {},
-        h('tr', {}, ...['feature', 'here', 'adds'].map(text => h('th', { scope: 'col' }, text)))
+        h(
+          'tr',
+          {},
+          ...[t('feature'), t('here'), t('adds')].map(text => h('th', { scope: 'col' }, text))
+        )
       ),
       h('tbody', {}, ...lines.map(line => effectRow(line, most)))
     )

@@ -94,7 +94,7 @@ export class Code extends Part<IViewState> {
     this._source = fits ? data : null;
     const text =
       tab === 'python' ? session.python : (answer?.error ?? data?.text ?? t('Compiling…'));
-    this._texts = text === '' ? ['# no step yet'] : text.replace(/\n$/, '').split('\n');
+    this._texts = text === '' ? [t('# no step yet')] : text.replace(/\n$/, '').split('\n');
     const { nodes, current } = session.history;
     const newest = nodes.find(node => node.id === current)?.code ?? '';
     this._newest = tab === 'python' && newest !== '' ? this._texts.lastIndexOf(newest) : -1;
@@ -163,7 +163,7 @@ export class Code extends Part<IViewState> {
   private readonly _row = h('div', { class: 'tvmlab-listing-row' });
   private readonly _inner = h('aside', {
     class: 'tvmlab-inner-loop',
-    'aria-label': 'Inner loop',
+    'aria-label': t('Inner loop'),
     tabindex: 0,
     hidden: true
   });

@@ -81,9 +81,14 @@ export function costs(cost: Cost, style: ICostStyle, row: string): HTMLElement {
       class: total ? `${side} tvmlab-total` : side,
       style: `width:${(100 * scaled(Math.min(1, Math.max(0, share)))).toFixed(1)}%`
     });
-  const title =
-    `compute ${percent(cost.compute)} (own ${percent(cost.compute_own)}), ` +
-    `data moved ${percent(cost.moved)} (own ${percent(cost.moved_own)}), time ${percent(cost.time)}`;
+  const title = t(
+    'compute %1 (own %2), data moved %3 (own %4), time %5',
+    percent(cost.compute),
+    percent(cost.compute_own),
+    percent(cost.moved),
+    percent(cost.moved_own),
+    percent(cost.time)
+  );
   return h(
     'span',
     { class: 'tvmlab-costs', title },

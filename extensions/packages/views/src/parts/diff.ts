@@ -1,5 +1,6 @@
 import type { DiffLine } from '@tvmlab/schema';
 
+import { t } from '../hostPage';
 import { h } from '../dom';
 
 const WORDS: Record<DiffLine['sign'], string> = { '+': 'added', '-': 'removed', ' ': '', '…': '' };
@@ -10,7 +11,7 @@ export function diffView(lines: readonly DiffLine[], label: string): HTMLElement
   return h(
     'pre',
     { class: 'tvmlab-diff', tabindex: 0, role: 'group', 'aria-label': label },
-    ...(changed ? lines.map(line) : [h('span', { class: 'tvmlab-dim' }, 'no difference')])
+    ...(changed ? lines.map(line) : [h('span', { class: 'tvmlab-dim' }, t('no difference'))])
   );
 }
 

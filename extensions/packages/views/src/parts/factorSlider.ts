@@ -21,10 +21,17 @@ export function factorWords(extent: number, factor: number): string {
   const rounds = Math.ceil(extent / factor);
   const tail = extent % factor;
   if (tail === 0) {
-    return `${rounds} × ${factor}, no tail`;
+    return t('%1 × %2, no tail', rounds, factor);
   }
   const lost = 100 * (1 - extent / (rounds * factor));
-  return `${rounds} × ${factor}, the last round has ${tail} of ${factor}: ${lost.toFixed(1)} % of the places stay empty`;
+  return t(
+    '%1 × %2, the last round has %3 of %4: %5 % of the places stay empty',
+    rounds,
+    factor,
+    tail,
+    factor,
+    lost.toFixed(1)
+  );
 }
 
 /** A slider over inner factors that marks the divisors, with a strip of the rounds below. */

@@ -1,3 +1,4 @@
+import { t } from '../hostPage';
 import type { Value } from '@tvmlab/schema';
 
 /** Text of split factors, as people type them: `auto, 8, 4` (one may be left open). */
@@ -14,16 +15,16 @@ export function readFactors(text: string): { value: Value } | { error: string } 
     .split(/[\s,×x*]+/)
     .filter(part => part !== '');
   if (parts.length === 0) {
-    return { error: 'Give factors, such as: 8, or auto, 8' };
+    return { error: t('Give factors, such as: 8, or auto, 8') };
   }
   const value = (parts.length === 1 ? ['auto', ...parts] : parts).map(part =>
     /^(auto|none|_|\?)$/i.test(part) ? null : Number(part)
   );
   if (value.some(part => part !== null && !(Number.isInteger(part) && part > 0))) {
-    return { error: 'Factors are whole numbers above zero, or auto' };
+    return { error: t('Factors are whole numbers above zero, or auto') };
   }
   if (value.filter(part => part === null).length > 1) {
-    return { error: 'At most one factor may be auto' };
+    return { error: t('At most one factor may be auto') };
   }
   return { value };
 }
@@ -40,21 +41,23 @@ export function readNumbers(text: string, optional: boolean): { value: Value } |
     .split(/[\s,]+/)
     .filter(part => part !== '');
   if (parts.length === 0) {
-    return optional ? { value: null } : { error: 'Give whole numbers, such as: 1, 8' };
+    return optional ? { value: null } : { error: t('Give whole numbers, such as: 1, 8') };
   }
   const value = parts.map(Number);
   return value.every(Number.isInteger)
     ? { value }
-    : { error: 'Only whole numbers, with commas between them' };
+    : { error: t('Only whole numbers, with commas between them') };
 }
 
 /** One whole number from text, or why not. */
 export function readNumber(text: string, optional: boolean): { value: Value } | { error: string } {
   const value = Number(text);
   if (text.trim() === '') {
-    return optional ? { value: null } : { error: 'Give a whole number' };
+    return optional ? { value: null } : { error: t('Give a whole number') };
   }
-  return Number.isInteger(value) ? { value } : { error: 'Give a whole number, without a fraction' };
+  return Number.isInteger(value)
+    ? { value }
+    : { error: t('Give a whole number, without a fraction') };
 }
 
 /** One inner factor to offer, and whether it leaves a tail. */

@@ -1,5 +1,6 @@
 import type { Row } from '@tvmlab/schema';
 
+import { marked, t } from '../hostPage';
 import { h } from '../dom';
 import { bytes, count, percent } from '../format';
 import { costs, type ICostStyle } from './costs';
@@ -106,39 +107,39 @@ function words(row: Row): (Node | string)[] {
 }
 
 const KIND_WORDS: Partial<Record<Row['kind'], string>> = {
-  grid: 'groups of threads',
-  thread: 'threads of a group',
-  virtual: 'interleaved virtual threads',
-  let: 'named value',
-  call: 'call of outside code'
+  grid: marked('groups of threads'),
+  thread: marked('threads of a group'),
+  virtual: marked('interleaved virtual threads'),
+  let: marked('named value'),
+  call: marked('call of outside code')
 };
 
 function kindTitle(row: Row): string {
-  const kind = KIND_WORDS[row.kind] ?? row.kind;
-  return row.type === 'loop' && row.reduction ? `${kind}, reduction` : kind;
+  const kind = t(KIND_WORDS[row.kind] ?? row.kind);
+  return row.type === 'loop' && row.reduction ? t('%1, reduction', kind) : kind;
 }
 
 /** The line as a sentence, for those who listen. */
 function describe(row: Row): string {
   const parts: string[] = [];
   if (row.type === 'loop') {
-    parts.push(`${kindTitle(row)} loop ${row.name}`);
+    parts.push(t('%1 loop %2', kindTitle(row), row.name));
     if (row.extent !== null) {
-      parts.push(`${count(row.extent)} iterations`);
+      parts.push(t('%1 iterations', count(row.extent)));
     }
   } else if (row.type === 'block') {
-    parts.push(`block ${row.name} ${row.text}`);
+    parts.push(t('block %1 %2', row.name, row.text));
   } else if (row.type === 'statement') {
     parts.push(`${row.kind} ${row.name} ${row.text}`);
   } else {
-    parts.push(`buffer ${row.name}, ${row.text}`, ...(row.scope === null ? [] : [row.scope]));
+    parts.push(t('buffer %1, %2', row.name, row.text), ...(row.scope === null ? [] : [row.scope]));
   }
   if (row.note !== null) {
     parts.push(row.note);
   }
   parts.push(...row.marks);
   if (row.cost) {
-    parts.push(`${percent(row.cost.time)} of the time`);
+    parts.push(t('%1 of the time', percent(row.cost.time)));
   }
   return parts.join(', ');
 }

@@ -49,7 +49,7 @@ export class Nest extends Part<IViewState> {
       const loops = session.rows.filter(row => row.type === 'loop').length;
       const blocks = session.rows.filter(row => row.type === 'block').length;
       this._caption.replaceChildren(
-        h('span', {}, `Loop nest · ${plural(loops, 'loop')}, ${plural(blocks, 'block')}`),
+        h('span', {}, t('Loop nest · %1, %2', loopsText(loops), blocksText(blocks))),
         legend(
           session.rows.some(row => row.cost !== null),
           style
@@ -146,6 +146,6 @@ function place(slot: Slot, moving: IMoving | null): HTMLElement {
   );
 }
 
-function plural(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? '' : 's'}`;
-}
+const loopsText = (count: number): string => (count === 1 ? t('1 loop') : t('%1 loops', count));
+
+const blocksText = (count: number): string => (count === 1 ? t('1 block') : t('%1 blocks', count));

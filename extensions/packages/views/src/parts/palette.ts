@@ -209,10 +209,10 @@ function actionEntry({ id, title, summary, verdict }: Action, row: Row | null): 
 }
 
 function lineEntry({ id, name, type, kind, extent }: Row): IEntry {
-  const size = extent === null ? '' : ` of ${extent}`;
+  const size = extent === null ? '' : ` ${t('of %1', extent)}`;
   return {
     label: name,
-    detail: type === 'loop' ? `${kind} loop${size}` : type,
+    detail: type === 'loop' ? t('%1 loop%2', kind, size) : type,
     group: 'line',
     attribute: ['row', id],
     refused: false

@@ -54,9 +54,9 @@ function passItem(pass: PassReport): HTMLElement {
       'span',
       { class: 'tvmlab-mono' },
       changed ? `+${added} −${removed}` : '·',
-      h('span', { class: 'tvmlab-hidden' }, changed ? ' lines' : ' no change')
+      h('span', { class: 'tvmlab-hidden' }, changed ? ` ${t('lines')}` : ` ${t('no change')}`)
     ),
-    h('span', { class: 'tvmlab-dim' }, `${digits(milliseconds)} ms`),
+    h('span', { class: 'tvmlab-dim' }, t('%1 ms', digits(milliseconds))),
     h('span', { class: 'tvmlab-what' }, reason)
   ];
   if (!changed) {

@@ -1,5 +1,6 @@
 import type { ReplyMessage } from '@tvmlab/schema';
 
+import { t } from '../hostPage';
 import type { Request } from '../client';
 import { h } from '../dom';
 import type { Change, IViewModel } from '../model';
@@ -33,15 +34,17 @@ export class SearchTab {
           'span',
           {},
           search === null
-            ? 'A search tries what is inside the outer loops of this schedule; they stay as they are.'
-            : 'The fastest, or any other, comes back as a branch of the history.'
+            ? t(
+                'A search tries what is inside the outer loops of this schedule; they stay as they are.'
+              )
+            : t('The fastest, or any other, comes back as a branch of the history.')
         ),
         h(
           'span',
           { class: 'tvmlab-buttons' },
           search !== null &&
-            button('search_take', 'Take the fastest', gone || search['measured'] === 0),
-          button('search', 'Search from here', gone || !over)
+            button('search_take', t('Take the fastest'), gone || search['measured'] === 0),
+          button('search', t('Search from here'), gone || !over)
         )
       );
     }
@@ -57,7 +60,7 @@ export class SearchTab {
 
   private async _take(trial: number): Promise<string> {
     const { error } = await this._ask({ type: 'search_take', trial });
-    return error ?? `Trial ${trial + 1} is now a branch of the history.`;
+    return error ?? t('Trial %1 is now a branch of the history.', trial + 1);
   }
 
   private readonly _ask: Ask;

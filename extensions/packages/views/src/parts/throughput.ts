@@ -1,5 +1,6 @@
 import type { InnerLoop, Source } from '@tvmlab/schema';
 
+import { t } from '../hostPage';
 import { h } from '../dom';
 import { digits, rate } from '../format';
 
@@ -20,12 +21,12 @@ export function throughput({ inner }: Source, around: readonly string[]): HTMLEl
   }
   const which =
     inside.length > 1
-      ? `the busiest of ${inside.length} of the selected line`
+      ? t('the busiest of %1 of the selected line', inside.length)
       : inside.length === 1 || outside !== undefined
-        ? 'of the selected line'
-        : 'the busiest; the selected line has none';
+        ? t('of the selected line')
+        : t('the busiest; the selected line has none');
   return [
-    h('h5', {}, `Inner loop, lines ${shown.first + 1}–${shown.last + 1}`),
+    h('h5', {}, t('Inner loop, lines %1–%2', shown.first + 1, shown.last + 1)),
     h('p', { class: 'tvmlab-why' }, `${capital(which)}: ${shown.summary}.${most(shown)}`),
     counts(shown),
     pressure(shown)
@@ -33,22 +34,22 @@ export function throughput({ inner }: Source, around: readonly string[]): HTMLEl
 }
 
 function most({ best_gflops: best }: InnerLoop): string {
-  return best === null ? '' : ` That is ${rate(best)} at most at the measured clock.`;
+  return best === null ? '' : ` ${t('That is %1 at most at the measured clock.', rate(best))}`;
 }
 
 function counts(loop: InnerLoop): HTMLElement {
   const facts: readonly (readonly [string, number, string])[] = [
-    ['multiply-adds', loop.fma, ''],
-    ['other arithmetic', loop.arithmetic, ''],
-    ['loads', loop.loads, loop.broadcasts === 0 ? '' : `${loop.broadcasts} spread`],
-    ['stores', loop.stores, ''],
-    ['spills and reloads', loop.spills, ''],
-    ['shuffles', loop.shuffles, ''],
-    ['instructions', loop.instructions, '']
+    [t('multiply-adds'), loop.fma, ''],
+    [t('other arithmetic'), loop.arithmetic, ''],
+    [t('loads'), loop.loads, loop.broadcasts === 0 ? '' : t('%1 spread', loop.broadcasts)],
+    [t('stores'), loop.stores, ''],
+    [t('spills and reloads'), loop.spills, ''],
+    [t('shuffles'), loop.shuffles, ''],
+    [t('instructions'), loop.instructions, '']
   ];
   return h(
     'dl',
-    { class: 'tvmlab-counts', 'aria-label': 'Each iteration' },
+    { class: 'tvmlab-counts', 'aria-label': t('Each iteration') },
     ...facts.map(([label, value, more]) =>
       h(
         'div',
@@ -69,11 +70,11 @@ function pressure({ pressure: asked, cycles }: InnerLoop): HTMLElement {
   const longest = Math.max(cycles, 1e-9);
   return h(
     'table',
-    { class: 'tvmlab-facts-table tvmlab-pressure', 'aria-label': 'Pressure on the processor' },
+    { class: 'tvmlab-facts-table tvmlab-pressure', 'aria-label': t('Pressure on the processor') },
     h(
       'thead',
       {},
-      h('tr', {}, ...['resource', 'cycles', ''].map(text => h('th', { scope: 'col' }, text)))
+      h('tr', {}, ...[t('resource'), t('cycles'), ''].map(text => h('th', { scope: 'col' }, text)))
     ),
     h(
       'tbody',
@@ -82,7 +83,7 @@ function pressure({ pressure: asked, cycles }: InnerLoop): HTMLElement {
         h(
           'tr',
           { 'data-bound': String(own >= cycles - 1e-6) },
-          h('th', { scope: 'row' }, own >= cycles - 1e-6 ? `${resource} ◀ bound` : resource),
+          h('th', { scope: 'row' }, own >= cycles - 1e-6 ? t('%1 ◀ bound', resource) : resource),
           h('td', {}, digits(own)),
           h(
             'td',

@@ -61,7 +61,7 @@ function clashFigure(clash: Clash, words: string): HTMLElement {
       sideBox(second),
       h('span', { class: 'tvmlab-does' }, `${second.does} →`)
     ),
-    sizes !== '' && h('div', { class: 'tvmlab-rule' }, `with ${sizes}`)
+    sizes !== '' && h('div', { class: 'tvmlab-rule' }, t('with %1', sizes))
   );
 }
 

@@ -1,3 +1,4 @@
+import { t } from '../hostPage';
 import { s } from '../dom';
 import { BOTTOM, HEIGHT, LEFT, RIGHT, TOP } from './frame';
 import { type IScale, tickText } from './scale';
@@ -15,7 +16,7 @@ export function axes(x: IScale, y: IScale, seen: PlotWindow, unit: string): SVGE
     s(
       'text',
       { x: (LEFT + RIGHT) / 2, y: HEIGHT - 6, 'text-anchor': 'middle' },
-      `measured ${unit}`
+      t('measured %1', unit)
     ),
     s(
       'text',
@@ -25,7 +26,7 @@ export function axes(x: IScale, y: IScale, seen: PlotWindow, unit: string): SVGE
         'text-anchor': 'middle',
         transform: `rotate(-90 10 ${(TOP + BOTTOM) / 2})`
       },
-      `predicted ${unit}`
+      t('predicted %1', unit)
     ),
     ...x.ticks.flatMap(tick => [
       line(x.at(tick), BOTTOM, x.at(tick), BOTTOM + 4),

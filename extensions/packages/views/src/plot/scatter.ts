@@ -66,27 +66,27 @@ export class Scatter {
     const top = points.reduce((most, p) => Math.max(most, p.measured, p.predicted), 0);
     this._window.fit(scaleFromZero(top, LEFT, RIGHT).ticks.at(-1) ?? 1);
     this._caption.replaceChildren(
-      h('span', {}, `Predicted against measured · ${points.length}`),
+      h('span', {}, t('Predicted against measured · %1', points.length)),
       correlation === null
         ? ''
         : h(
             'span',
-            { title: "Spearman's rank correlation of the two" },
-            `rank ρ = ${correlation.toFixed(2)}`
+            { title: t("Spearman's rank correlation of the two") },
+            t('rank ρ = %1', correlation.toFixed(2))
           )
     );
     const described =
-      points.length === 0 ? 'No point yet.' : `${points.length} points, in ${unit}.`;
+      points.length === 0 ? t('No point yet.') : t('%1 points, in %2.', points.length, unit);
     this._drawing.setAttribute(
       'aria-label',
-      `Scatter plot. ${described} Arrow keys read the points, plus and minus magnify.`
+      t('Scatter plot. %1 Arrow keys read the points, plus and minus magnify.', described)
     );
     this._box.toggleAttribute('hidden', points.length === 0);
     this._select.toggleAttribute('hidden', points.length === 0);
     this._draw();
     this._readout.textContent =
       points.length === 0
-        ? 'No schedule has been both predicted and measured yet.'
+        ? t('No schedule has been both predicted and measured yet.')
         : this._currentText();
     this._message.textContent = data.message ?? '';
   }
@@ -188,7 +188,7 @@ export class Scatter {
 
   private _currentText(): string {
     const current = this._data.points.find(point => point.current);
-    return current ? `This schedule: ${text(current, this._data.unit)}` : '';
+    return current ? t('This schedule: %1', text(current, this._data.unit)) : '';
   }
 
   private _data: IScatterData = { points: [], unit: 'GFLOP/s', correlation: null, message: null };
@@ -202,9 +202,9 @@ export class Scatter {
       class: 'tvmlab-btn',
       type: 'button',
       'aria-pressed': 'false',
-      title: 'Then draw a rectangle in the plot; the tab Outliers takes numbers instead'
+      title: t('Then draw a rectangle in the plot; the tab Outliers takes numbers instead')
     },
-    'Mark a region'
+    t('Mark a region')
   );
   private readonly _foot = h(
     'div',
@@ -217,9 +217,9 @@ export class Scatter {
         class: 'tvmlab-btn',
         type: 'button',
         'data-command': 'explore',
-        title: `Measure ${EXPLORE_COUNT} random schedules of this workload and learn from them`
+        title: t('Measure %1 random schedules of this workload and learn from them', EXPLORE_COUNT)
       },
-      'Train model'
+      t('Train model')
     )
   );
   private readonly _caption = h('div', { class: 'tvmlab-cap' });
@@ -244,5 +244,11 @@ export class Scatter {
 
 function text(point: IScatterPoint, unit: string): string {
   const place: Child = point.label === '' ? '' : `${point.label}: `;
-  return `${place}measured ${digits(point.measured)}, predicted ${digits(point.predicted)} ${unit}`;
+  return t(
+    '%1measured %2, predicted %3 %4',
+    place,
+    digits(point.measured),
+    digits(point.predicted),
+    unit
+  );
 }

@@ -1,3 +1,4 @@
+import { t } from '../hostPage';
 import { h, s } from '../dom';
 import { scaleFromZero, tickText } from '../plot/scale';
 
@@ -67,8 +68,13 @@ export class Chart {
     const count = data.points.length;
     this._drawing.setAttribute(
       'aria-label',
-      `${data.caption}. ${count} points: ${data.y} over ${data.x}. ` +
-        'Arrow keys read the points, Enter opens one.'
+      t(
+        '%1. %2 points: %3 over %4. Arrow keys read the points, Enter opens one.',
+        data.caption,
+        count,
+        data.y,
+        data.x
+      )
     );
     const end = Math.min(x.ticks.at(-1) ?? 1, y.ticks.at(-1) ?? 1);
     const corners = data.line.map(([a, b]) => `${x.at(a).toFixed(1)},${y.at(b).toFixed(1)}`);

@@ -1,5 +1,6 @@
 import type { SearchState, SearchTrial } from '@tvmlab/schema';
 
+import { t } from '../hostPage';
 import { digits } from '../format';
 import type { IChartData, IChartPoint } from './chart';
 
@@ -8,9 +9,9 @@ export function trialText(trial: SearchTrial, unit: string): string {
   const result =
     trial.measured === null
       ? `${trial.status}: ${trial.error}`
-      : `measured ${digits(trial.measured)} ${unit}`;
-  const guess = trial.predicted === null ? '' : `, predicted ${digits(trial.predicted)}`;
-  return `Trial ${trial.index + 1}: ${result}${guess}`;
+      : t('measured %1 %2', digits(trial.measured), unit);
+  const guess = trial.predicted === null ? '' : `, ${t('predicted %1', digits(trial.predicted))}`;
+  return t('Trial %1: %2%3', trial.index + 1, result, guess);
 }
 
 function point(trial: SearchTrial, state: SearchState, x: number, y: number): IChartPoint {
@@ -38,7 +39,7 @@ export function progressChart(state: SearchState): IChartData {
   }
   const best = last?.best ?? 0;
   return {
-    caption: 'Best so far',
+    caption: t('Best so far'),
     note: best > 0 ? `${digits(best)} ${state.unit}` : '',
     x: 'trials',
     y: state.unit,
@@ -47,7 +48,7 @@ export function progressChart(state: SearchState): IChartData {
     points: state.trials.map(t => point(t, state, t.index + 1, t.measured ?? 0)),
     line,
     identity: false,
-    empty: 'Nothing has been measured yet.'
+    empty: t('Nothing has been measured yet.')
   };
 }
 
@@ -57,24 +58,24 @@ export function predictionChart(state: SearchState): IChartData {
   const top = Math.max(0, ...both.map(t => Math.max(t.measured ?? 0, t.predicted ?? 0)));
   const rank = state.rank.at(-1)?.spearman;
   return {
-    caption: `Predicted against measured · ${both.length}`,
-    note: rank === undefined ? '' : `rank ρ = ${rank.toFixed(2)}`,
-    x: `measured ${state.unit}`,
-    y: `predicted ${state.unit}`,
+    caption: t('Predicted against measured · %1', both.length),
+    note: rank === undefined ? '' : t('rank ρ = %1', rank.toFixed(2)),
+    x: t('measured %1', state.unit),
+    y: t('predicted %1', state.unit),
     xTop: top,
     yTop: top,
     points: both.map(t => point(t, state, t.measured ?? 0, t.predicted ?? 0)),
     line: [],
     identity: true,
-    empty: 'The model predicts as soon as it has learned from a few trials.'
+    empty: t('The model predicts as soon as it has learned from a few trials.')
   };
 }
 
 /** How the order of the predictions came to agree with that of the measurements. */
 export function rankChart(state: SearchState): IChartData {
   return {
-    caption: 'Rank correlation so far',
-    note: '1 is perfect, 0 is guessing',
+    caption: t('Rank correlation so far'),
+    note: t('1 is perfect, 0 is guessing'),
     x: 'trials',
     y: 'Spearman’s ρ',
     xTop: Math.max(10, state.wanted),
@@ -82,6 +83,6 @@ export function rankChart(state: SearchState): IChartData {
     points: [],
     line: state.rank.map(({ count, spearman }) => [count, Math.max(0, spearman)] as const),
     identity: false,
-    empty: 'It takes eight predicted trials to compare orders.'
+    empty: t('It takes eight predicted trials to compare orders.')
   };
 }

@@ -1,5 +1,6 @@
 import type { SearchState, SearchTrial } from '@tvmlab/schema';
 
+import { t } from '../hostPage';
 import { closestData, h, s } from '../dom';
 import { tickText } from '../plot/scale';
 import { trialText } from './charts';
@@ -16,12 +17,12 @@ export class Coordinates {
     this._onOpen = onOpen;
     this.element = h(
       'section',
-      { class: 'tvmlab-plot tvmlab-coordinates', 'aria-label': 'Knobs of the trials' },
+      { class: 'tvmlab-plot tvmlab-coordinates', 'aria-label': t('Knobs of the trials') },
       h(
         'div',
         { class: 'tvmlab-cap' },
-        h('span', {}, 'Knobs of the trials'),
-        h('span', {}, 'the fastest tenth stands out')
+        h('span', {}, t('Knobs of the trials')),
+        h('span', {}, t('the fastest tenth stands out'))
       ),
       this._drawing,
       this._readout
@@ -55,8 +56,11 @@ export class Coordinates {
     });
     this._drawing.setAttribute(
       'aria-label',
-      `Parallel coordinates of ${this._trials.length} trials over ${axes.length} knobs. ` +
-        'Arrow keys go from the fastest to slower ones, Enter opens one.'
+      t(
+        'Parallel coordinates of %1 trials over %2 knobs. Arrow keys go from the fastest to slower ones, Enter opens one.',
+        this._trials.length,
+        axes.length
+      )
     );
     this.element.toggleAttribute('hidden', axes.length === 0 || this._trials.length === 0);
     this._drawing.replaceChildren(

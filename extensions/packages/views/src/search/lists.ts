@@ -1,5 +1,6 @@
 import type { SearchState } from '@tvmlab/schema';
 
+import { t } from '../hostPage';
 import { h } from '../dom';
 import { digits, percent } from '../format';
 
@@ -9,9 +10,9 @@ const MOST = 8;
 export function knobList({ knobs }: SearchState): HTMLElement[] {
   const shown = knobs.filter(knob => knob.share > 0).slice(0, MOST);
   return [
-    h('h5', {}, 'What matters'),
+    h('h5', {}, t('What matters')),
     shown.length === 0
-      ? h('p', { class: 'tvmlab-why' }, 'Too few trials to tell yet.')
+      ? h('p', { class: 'tvmlab-why' }, t('Too few trials to tell yet.'))
       : h(
           'dl',
           { class: 'tvmlab-bars' },
@@ -32,11 +33,11 @@ export function knobList({ knobs }: SearchState): HTMLElement[] {
 export function bestList({ trials, unit }: SearchState): HTMLElement[] {
   const order = trials.filter(trial => trial.measured !== null);
   order.sort((a, b) => (b.measured ?? 0) - (a.measured ?? 0));
-  const heads = ['trial', unit, 'predicted', ''];
+  const heads = [t('trial'), unit, t('predicted'), ''];
   return [
-    h('h5', {}, 'Fastest'),
+    h('h5', {}, t('Fastest')),
     order.length === 0
-      ? h('p', { class: 'tvmlab-why' }, 'Nothing has been measured yet.')
+      ? h('p', { class: 'tvmlab-why' }, t('Nothing has been measured yet.'))
       : h(
           'table',
           { class: 'tvmlab-fastest' },
@@ -60,9 +61,9 @@ export function bestList({ trials, unit }: SearchState): HTMLElement[] {
                       type: 'button',
                       class: 'tvmlab-link',
                       'data-open': index,
-                      'aria-label': `Open the schedule of trial ${index + 1}`
+                      'aria-label': t('Open the schedule of trial %1', index + 1)
                     },
-                    'open'
+                    t('open')
                   )
                 )
               )
@@ -75,14 +76,19 @@ export function bestList({ trials, unit }: SearchState): HTMLElement[] {
 /** Causes of failure, the most frequent first. */
 export function failureList({ failures }: SearchState): HTMLElement[] {
   return [
-    h('h5', {}, 'Failures'),
+    h('h5', {}, t('Failures')),
     failures.length === 0
-      ? h('p', { class: 'tvmlab-why' }, 'None.')
+      ? h('p', { class: 'tvmlab-why' }, t('None.'))
       : h(
           'ul',
           { class: 'tvmlab-failures' },
           ...failures.map(({ status, count, error }) =>
-            h('li', {}, h('b', {}, `${count} × ${status.replace('_', ' ')}`), ` first: ${error}`)
+            h(
+              'li',
+              {},
+              h('b', {}, `${count} × ${status.replace('_', ' ')}`),
+              ` ${t('first: %1', error)}`
+            )
           )
         )
   ];

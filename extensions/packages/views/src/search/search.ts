@@ -1,5 +1,6 @@
 import type { SearchCommand, SearchReply, SearchState } from '@tvmlab/schema';
 
+import { t } from '../hostPage';
 import { closestData, h, treeOf } from '../dom';
 import { mountExplorer } from '../explorer';
 import { InnerModel } from '../graph/innerModel';
@@ -80,7 +81,7 @@ class SearchView implements IExplorer {
       this._failures.replaceChildren(...failureList(state));
       held?.();
     }
-    const words = gone ? 'The kernel has gone; run the cell again.' : state.note;
+    const words = gone ? t('The kernel has gone; run the cell again.') : state.note;
     if (words !== this._said.textContent) {
       this._said.textContent = words;
     }
@@ -149,13 +150,22 @@ class SearchView implements IExplorer {
   private _explorer: IExplorer | null = null;
   private readonly _toOpen = (trial: number): void => void this._open(trial);
   private readonly _head = new SearchHead();
-  private readonly _progress = new Chart('Best so far', this._toOpen);
-  private readonly _predictions = new Chart('Predicted against measured', this._toOpen);
-  private readonly _rank = new Chart('Rank correlation', this._toOpen);
+  private readonly _progress = new Chart(t('Best so far'), this._toOpen);
+  private readonly _predictions = new Chart(t('Predicted against measured'), this._toOpen);
+  private readonly _rank = new Chart(t('Rank correlation'), this._toOpen);
   private readonly _coordinates = new Coordinates(this._toOpen);
-  private readonly _best = h('section', { class: 'tvmlab-values', 'aria-label': 'Fastest' });
-  private readonly _knobs = h('section', { class: 'tvmlab-values', 'aria-label': 'What matters' });
-  private readonly _failures = h('section', { class: 'tvmlab-values', 'aria-label': 'Failures' });
+  private readonly _best = h('section', {
+    class: 'tvmlab-values',
+    'aria-label': t('Fastest')
+  });
+  private readonly _knobs = h('section', {
+    class: 'tvmlab-values',
+    'aria-label': t('What matters')
+  });
+  private readonly _failures = h('section', {
+    class: 'tvmlab-values',
+    'aria-label': t('Failures')
+  });
   private readonly _said = h('span', { class: 'tvmlab-said', role: 'status' });
   private readonly _frame = h(
     'div',
@@ -179,7 +189,7 @@ class SearchView implements IExplorer {
     h(
       'div',
       { class: 'tvmlab-head' },
-      h('button', { type: 'button', class: 'tvmlab-btn', 'data-do': 'back' }, '← Search'),
+      h('button', { type: 'button', class: 'tvmlab-btn', 'data-do': 'back' }, `← ${t('Search')}`),
       this._innerName
     )
   );
