@@ -151,6 +151,23 @@ def test_grids_equal_the_reference(mode: str, padding: str, corners: int) -> Non
     np.testing.assert_allclose(made, want, atol=1e-5)
 
 
+@pytest.mark.parametrize("corners", [0, 1])
+@pytest.mark.parametrize(
+    ("image", "points"), [((1, 1, 4, 4), (3, 3)), ((2, 3, 5, 7), (6, 2)), ((1, 2, 1, 6), (1, 9))]
+)
+def test_cubic_grids_that_leave_the_image(
+    image: tuple[int, ...], points: tuple[int, ...], corners: int
+) -> None:
+    """Where the standard's reference errs, ONNX Runtime decides: outside, neighbors are moved."""
+    runtime: Any = pytest.importorskip("onnxruntime")
+    feed = {"x": noise(*image), "grid": noise(image[0], *points, 2) * np.float32(1.5)}
+    attrs: dict[str, Any] = {"mode": "cubic", "padding_mode": "border", "align_corners": corners}
+    made = result("GridSample", dict(feed), **attrs)
+    proto = model("GridSample", dict(feed), (), 20, **attrs)
+    peer = runtime.InferenceSession(proto.SerializeToString(), providers=["CPUExecutionProvider"])
+    np.testing.assert_allclose(made, peer.run(None, feed)[0], atol=2e-5)
+
+
 def test_a_grid_in_three_dimensions_compiled() -> None:
     image, grid = noise(1, 2, 3, 4, 5), (noise(1, 2, 3, 2, 3) * 0.7).astype("float32")
     made = result("GridSample", {"x": image, "grid": grid}, compiled=True)

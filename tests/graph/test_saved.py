@@ -25,7 +25,11 @@ W = np.random.default_rng(1).standard_normal((8, 3)).astype("f4")
 def built() -> Built:
     g = GraphBuilder("small")
     x = g.input("x", TensorType.of("float32", (4, 8)))
-    g.output(g.add("relu", g.add("matmul", x, g.param(W)), result="y"))
+    # Halves are read and written where they lie in the input and in the output.
+    halves = [g.add("slice", x, starts=(2 * n,), ends=(2 * n + 2,), axes=(0,), steps=(1,))
+              for n in range(2)]  # fmt: skip
+    made = [g.add("relu", g.add("matmul", half, g.param(W))) for half in halves]
+    g.output(g.add("concat", *made, axis=0, result="y"))
     return build(g.graph())
 
 

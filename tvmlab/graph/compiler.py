@@ -10,50 +10,20 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tvmlab.runtime import ObjectCache, ObjectLibrary, Plan, PlanStep, TensorSpec, gathered
+from tvmlab.runtime import ObjectCache, ObjectLibrary, Plan, TensorSpec, gathered
 from tvmlab.target import Target
 
+from .arrangement import Arrangement, arrangement_of
 from .builder import bind
 from .groups import Group
-from .in_place import homes, proposals
-from .ir import Array, Graph, Node
-from .kernels import (
-    CompiledKernel,
-    FindSchedule,
-    KernelRequest,
-    Progress,
-    compile_all,
-    with_found,
-)
-from .memory import Life, MemoryPlan, plan_memory
-from .passes import PassRecord, fuse_with_reasons, optimize, remove_empty
-from .types import GraphError
-from .views import View, split_views
-
-
-@dataclass(frozen=True, slots=True)
-class BuildOptions:
-    """How a graph is compiled.
-
-    Attributes
-    ----------
-    optimize
-        Whether passes may rewrite the graph first: fold, change layouts, pack weights.
-    fuse
-        Whether nodes are joined to larger kernels.
-    without
-        Names of passes that are left out.
-    cache
-        Whether objects may come from, and go to, the cache on disk.
-    in_place
-        Whether results may be written over inputs that nothing needs any more.
-    """
-
-    optimize: bool = True
-    fuse: bool = True
-    cache: bool = True
-    in_place: bool = True
-    without: frozenset[str] = frozenset()
+from .ir import Array, Graph
+from .kernels import FindSchedule, Progress, compile_all, with_found
+from .memory import MemoryPlan
+from .options import BuildOptions
+from .outline import Outline, outline_of
+from .passes import PassRecord
+from .types import GraphError, type_of
+from .views import View
 
 
 class Built(NamedTuple):
@@ -148,41 +118,25 @@ def build_with_report(
             f"the graph {graph.name} has inputs of unknown size: {', '.join(names)}",
             hint=f"give them: build(model, sizes={{{names[0]!r}: 1}}), or --size {names[0]}=1",
         )
-    graph = remove_empty(graph)
-    records: list[PassRecord] = []
-    if chosen.optimize:
-        graph, records = optimize(graph, machine, chosen.without)
-    graph = _with_own_outputs(graph)
-    groups, ends = fuse_with_reasons(graph, enabled=chosen.fuse)
-    groups, views = split_views(graph, groups)
-    over = proposals(graph, groups, views) if chosen.in_place else {}
-    asked = [_request(group, over.get(number, -1)) for number, group in enumerate(groups)]
-    requests = list({r.symbol: r for r in asked}.values())
+    outline = outline_of(graph, chosen, machine)
+    requests = list({r.symbol: r for r in outline.requests()}.values())
     if schedules is not None:
         requests = with_found(requests, machine, schedules)
     kernels = compile_all(requests, machine, ObjectCache() if chosen.cache else None, progress)
-    steps = [
-        _step(group, request, kernels[request.symbol])
-        for group, request in zip(groups, asked, strict=True)
-    ]
-    replaced = {
-        group.outputs[0]: group.inputs[request.over]
-        for group, request in zip(groups, asked, strict=True) if kernels[request.symbol].in_place
-    }  # fmt: skip
-    memory = plan_memory(_lives(graph, groups, views, homes(replaced)))
+    arranged = arrangement_of(outline, kernels)
     notes = {
         "groups": {r.symbol: r.text for r in requests},
         "over": {r.symbol: r.over for r in requests if kernels[r.symbol].in_place},
-        "ends": ends,
+        "ends": list(outline.ends),
     }
-    offsets = _offsets(graph, memory, views, homes(replaced))
-    plan = replace(_plan(graph, steps, memory, offsets, machine), notes=notes)
+    plan = replace(_plan(outline, arranged, machine), notes=notes)
     library = ObjectLibrary({symbol: kernel.data for symbol, kernel in kernels.items()})
-    needed = gathered({s.name: graph.params[s.name] for s in plan.params})
+    parameters = outline.parameters()
+    needed = gathered({s.name: parameters[s.name] for s in plan.params})
     found = frozenset(r.symbol for r in requests if r.trace)
-    report = BuildReport(graph, tuple(groups), memory, tuple(records), found, tuple(views),
-                         sum(kernel.seconds for kernel in kernels.values()),
-                         replaced)  # fmt: skip
+    report = BuildReport(outline.graph, outline.groups, arranged.memory, outline.passes, found,
+                         outline.views, sum(kernel.seconds for kernel in kernels.values()),
+                         arranged.replaced)  # fmt: skip
     return Built(plan, library, needed), report
 
 
@@ -197,78 +151,9 @@ def _with_params(graph: Graph, params: Mapping[str, Array]) -> Graph:
     return graph.with_nodes(graph.nodes, inputs=inputs, params={**graph.params, **params})
 
 
-def _with_own_outputs(graph: Graph) -> Graph:
-    """Copies for outputs that are inputs, parameters, or named twice: each gets its own memory."""
-    nodes, outputs = list(graph.nodes), list[str]()
-    types = dict(graph.types)
-    for number, output in enumerate(graph.outputs):
-        if (output in graph.producers and output not in outputs) or graph.types[output].count == 0:
-            outputs.append(output)
-            continue
-        name = f"{output}.out{number}"
-        types[name] = types[output]
-        nodes.append(Node("identity", (output,), (name,), {}, name))
-        outputs.append(name)
-    return graph.with_nodes(nodes, outputs=outputs, types=types)
-
-
-def _request(group: Group, over: int) -> KernelRequest:
-    """The kernel of a group, of another name if it may write over an input."""
-    symbol = group.kernel if over < 0 else f"{group.kernel}_over{over}"
-    return KernelRequest(symbol, group.text, over=over)
-
-
-def _step(group: Group, request: KernelRequest, kernel: CompiledKernel) -> PlanStep:
-    """The call of a group's kernel; what is written over is handed in once."""
-    over = group.inputs[request.over] if kernel.in_place else None
-    args = (*(i for i in group.inputs if i != over), *group.outputs)
-    return PlanStep(group.name, request.symbol, args, len(group.outputs),
-                    tuple(n.name or n.op for n in group.nodes), kernel.flops)  # fmt: skip
-
-
-def _lives(
-    graph: Graph, groups: list[Group], views: list[View], home: Mapping[str, str]
-) -> list[Life]:
-    """How long each value must be kept that is neither given nor asked for.
-
-    A value is kept as long as a view of it is read, and as what is written over it.
-    """
-    whole: dict[str, str] = {}
-    for view in views:
-        whole[view.name] = whole.get(view.source, view.source)
-    first: dict[str, int] = {}
-    last: dict[str, int] = {}
-    for number, group in enumerate(groups):
-        for name in group.outputs:
-            first[name] = last[name] = number
-        for name in group.inputs:
-            last[whole.get(name, name)] = number
-    for name, place in home.items():
-        last[place] = max(last[place], last[name])
-    return [
-        Life(name, graph.types[name].nbytes, number, last[name])
-        for name, number in first.items()
-        if name not in graph.outputs and name not in home
-    ]
-
-
-def _offsets(
-    graph: Graph, memory: MemoryPlan, views: list[View], home: Mapping[str, str]
-) -> dict[str, int]:
-    """Where values lie in the workspace, also those that lie within others."""
-    found = dict(memory.offsets)
-    found.update({name: found[place] for name, place in home.items()})
-    for view in views:
-        step = graph.types[view.source].dtype.itemsize
-        found[view.name] = found[view.source] + view.first * step
-    return found
-
-
-def _plan(
-    graph: Graph, steps: list[PlanStep], memory: MemoryPlan, offsets: Mapping[str, int],
-    target: Target,
-) -> Plan:  # fmt: skip
-    used = {name for step in steps for name in step.args}
+def _plan(outline: Outline, arranged: Arrangement, target: Target) -> Plan:
+    graph, parameters = outline.graph, outline.parameters()
+    used = set(arranged.used())
 
     def spec(name: str) -> TensorSpec:
         return TensorSpec(name, graph.types[name].dtype, graph.types[name].sizes)
@@ -277,10 +162,16 @@ def _plan(
         name=graph.name,
         target={"triple": target.triple, "cpu": target.cpu, "features": target.features},
         inputs=tuple(spec(i) for i in graph.inputs),
-        params=tuple(spec(p) for p in graph.params if p in used),
+        params=tuple(
+            TensorSpec(name, type_of(array).dtype, array.shape)
+            for name, array in parameters.items() if name in used
+        ),
         outputs=tuple(spec(o) for o in graph.outputs),
-        values=tuple(spec(v) for v in offsets),
-        offsets=offsets,
-        workspace=memory.peak,
-        steps=tuple(steps),
-    )
+        values=tuple(
+            TensorSpec(name, type_.dtype, type_.sizes) for name, type_ in arranged.types.items()
+        ),
+        offsets={name: offset for name, (_, offset) in arranged.places.items()},
+        within={name: holder for name, (holder, _) in arranged.places.items() if holder},
+        workspace=arranged.memory.peak,
+        steps=arranged.steps,
+    )  # fmt: skip

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from tvmlab.runtime import Plan, TensorSpec
+from collections.abc import Iterator, Sequence
+
+from tvmlab.runtime import Plan, PlanStep, TensorSpec
 from tvmlab.support import identifier
 
 from .c_entry import entry_symbol
@@ -48,7 +50,7 @@ def c_header(plan: Plan) -> str:
         ),
         "",
         "/* What a run calls, in order:",
-        *(f"   {_comment(step.kernel)}({_comment(', '.join(step.args))})" for step in plan.steps),
+        *_calls(plan.steps, "   "),
         "*/",
         "#ifdef __cplusplus",
         "}",
@@ -56,6 +58,16 @@ def c_header(plan: Plan) -> str:
         "#endif",
     ]
     return "\n".join(lines) + "\n"
+
+
+def _calls(steps: Sequence[PlanStep], margin: str) -> Iterator[str]:
+    """What steps call, those of a loop further in."""
+    for step in steps:
+        if step.body:
+            yield f"{margin}while {_comment(step.args[0])}:"
+            yield from _calls(step.body, f"{margin}    ")
+        else:
+            yield f"{margin}{_comment(step.kernel)}({_comment(', '.join(step.args))})"
 
 
 def _table(title: str, specs: tuple[TensorSpec, ...]) -> list[str]:

@@ -6,7 +6,7 @@ are read and written. The kernel then has one parameter for both.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from tvmlab.ir import Buffer, Program, replace_buffers, walk, with_body
@@ -20,12 +20,21 @@ from .operators import find
 from .views import View
 
 
-def proposals(graph: Graph, groups: Sequence[Group], views: Sequence[View]) -> dict[int, int]:
-    """For numbers of groups, which input the result may replace, as far as lifetimes allow."""
+def proposals(
+    graph: Graph, groups: Sequence[Group], views: Sequence[View], apart: Collection[str] = ()
+) -> dict[int, int]:
+    """For numbers of groups, which input the result may replace, as far as lifetimes allow.
+
+    Parameters
+    ----------
+    apart
+        Values that must have memory of their own.
+    """
     made = {o: n for n, group in enumerate(groups) for o in group.outputs}
     last = {i: n for n, group in enumerate(groups) for i in group.inputs}
-    # What views lie in is needed longer than its own readers tell.
-    inner = made.keys() - set(graph.outputs) - {v.source for v in views}
+    # What views lie in is needed longer than its own readers tell, and so are its parts.
+    inner = made.keys() - {*graph.outputs, *apart}
+    inner -= {n for v in views for n in (v.source, v.name)}
     found: dict[int, int] = {}
     for number, group in enumerate(groups):
         if len(group.outputs) != 1 or group.outputs[0] not in inner:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import ctypes
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -59,33 +59,39 @@ class GraphModule:
         self._specs = {s.name: s for s in (*plan.inputs, *plan.params, *plan.outputs, *plan.values)}
         self._own: dict[str, Array] = {s.name: empty(s.shape, s.dtype) for s in plan.outputs}
         self._held: dict[str, Array] = {}
-        self._places: dict[str, list[tuple[Any, int]]] = {}
+        self._places: dict[str, list[tuple[Any, int, int]]] = {}
         self._parallel_for = pool().static_for
-        self._calls = [self._prepared(step) for step in plan.steps]
+        self._kept: list[Any] = []
+        entries = [self._prepared(step) for step in plan.steps]
+        self._calls = [(_KERNEL_TYPE(address), slots) for address, slots in entries]
         self._run_steps = _STEPS_TYPE(pool().run_steps)
-        self._table = self._written_down()
+        self._table = _written_down(entries)
         self._missing = {s.name for s in (*plan.inputs, *plan.params)}
 
-    def _prepared(self, step: PlanStep) -> tuple[Callable[[Any, Any], int], Any]:
-        """A step as a function and the slots of its arguments."""
+    def _prepared(self, step: PlanStep) -> tuple[int, Any]:
+        """The address of a step's function, and the slots of its arguments."""
+        if step.body:
+            calls = [self._prepared(inner) for inner in step.body]
+            table = _written_down(calls)
+            self._kept.append((calls, table))
+            slots = (ctypes.c_uint64 * 3)(0, ctypes.addressof(table), len(calls))
+            self._fill(slots, 0, step.args[0])
+            return pool().run_while, slots
         slots = (ctypes.c_uint64 * len(step.args))()
-        start = address_of(self._arena)
         for number, name in enumerate(step.args):
-            if name in self.plan.offsets:
-                slots[number] = start + self.plan.offsets[name]
-            elif name in self._own:
-                slots[number] = address_of(self._own[name])
-            else:
-                self._places.setdefault(name, []).append((slots, number))
-        return _KERNEL_TYPE(self.library.address(step.kernel)), slots
+            self._fill(slots, number, name)
+        return self.library.address(step.kernel), slots
 
-    def _written_down(self) -> ctypes.Array[ctypes.c_uint64]:
-        """The addresses of kernels and of their slots, in turn: what one call runs through."""
-        table = (ctypes.c_uint64 * (2 * len(self._calls)))()
-        for number, (step, (_, slots)) in enumerate(zip(self.plan.steps, self._calls, strict=True)):
-            table[2 * number] = self.library.address(step.kernel)
-            table[2 * number + 1] = ctypes.addressof(slots)
-        return table
+    def _fill(self, slots: Any, number: int, name: str) -> None:
+        """Put a value's address into a slot, or note that it is to come."""
+        offset = self.plan.offsets.get(name, 0)
+        holder = self.plan.within.get(name, name)
+        if holder in self._own:
+            slots[number] = address_of(self._own[holder]) + offset
+        elif holder in self.plan.offsets:
+            slots[number] = address_of(self._arena) + offset
+        else:
+            self._places.setdefault(holder, []).append((slots, number, offset))
 
     def set_input(self, name: str | None = None, value: Any = None, **values: Any) -> None:
         """Give inputs or parameters their values, which are copied.
@@ -102,6 +108,7 @@ class GraphModule:
             if key not in self._own:
                 self._own[key] = empty(spec.shape, spec.dtype)
             self._own[key][...] = data
+            self._held.pop(key, None)
             self._point(key, self._own[key])
 
     def bind_params(self, params: Mapping[str, Array]) -> None:
@@ -151,12 +158,14 @@ class GraphModule:
 
     def value(self, name: str) -> Array:
         """What the memory of a value holds now; later steps may have written over it."""
-        if name in self._own:
-            return self._own[name]
         if name in self._held:
             return self._held[name]
+        if name in self._own:
+            return self._own[name]
         spec, offset = self._specs[name], self.plan.offsets[name]
-        raw = self._arena[offset : offset + spec.nbytes]
+        holder = self.plan.within.get(name)
+        whole = self._arena if holder is None else self.value(holder).reshape(-1).view(np.uint8)
+        raw = whole[offset : offset + spec.nbytes]
         return cast("Array", raw.view(spec.dtype.numpy).reshape(spec.shape))
 
     def run_observed(self, watch: Callable[[PlanStep, list[Array]], None], **inputs: Any) -> None:
@@ -235,8 +244,8 @@ class GraphModule:
 
     def _point(self, name: str, array: Array) -> None:
         address = address_of(array)
-        for slots, number in self._places.get(name, ()):
-            slots[number] = address
+        for slots, number, offset in self._places.get(name, ()):
+            slots[number] = address + offset
         self._missing.discard(name)
 
     def _require_values(self) -> None:
@@ -250,7 +259,8 @@ class GraphModule:
 
     def _failure(self, number: int, code: int) -> BaseException:
         step = self.plan.steps[number]
-        error = kernel_failure(step.name, code, self.library.fault(step.kernel))
+        fault = None if step.body else self.library.fault(step.kernel)
+        error = kernel_failure(step.name, code, fault)
         if isinstance(error, RuntimeFailure):
             error.notes = (*error.notes, f"it computes {', '.join(step.nodes)}")
         return error
@@ -259,6 +269,15 @@ class GraphModule:
         inputs = ", ".join(str(s) for s in self.plan.inputs)
         outputs = ", ".join(str(s) for s in self.plan.outputs)
         return f"<GraphModule {self.plan.name}({inputs}) -> {outputs}>"
+
+
+def _written_down(calls: Sequence[tuple[int, Any]]) -> ctypes.Array[ctypes.c_uint64]:
+    """The addresses of kernels and of their slots, in turn: what one call runs through."""
+    table = (ctypes.c_uint64 * (2 * len(calls)))()
+    for number, (address, slots) in enumerate(calls):
+        table[2 * number] = address
+        table[2 * number + 1] = ctypes.addressof(slots)
+    return table
 
 
 def create(graph: Plan, lib: KernelLibrary, device: str = "cpu") -> GraphModule:

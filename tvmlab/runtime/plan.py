@@ -1,19 +1,19 @@
 """How a compiled graph runs: which kernel on which values, and where these lie.
 
 Plain data, saved as JSON with a module. A value is an input, a parameter, an output, or lies at an
-offset of the workspace.
+offset of the workspace, or of an input or output.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
 from tvmlab.support import DType, ParseError, TvmlabError, fields_of, items_of
 
-PLAN_VERSION = 1
+PLAN_VERSION = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class TensorSpec:
 
 @dataclass(frozen=True, slots=True)
 class PlanStep:
-    """One call of a kernel.
+    """One call of a kernel, or a loop over other steps.
 
     Attributes
     ----------
@@ -51,6 +51,9 @@ class PlanStep:
         The nodes of the model that it computes.
     flops
         Operations of floats, if they can be counted; 0 if not.
+    body
+        The steps of a loop, which run again and again as long as its first argument, a truth value,
+        holds. It has no kernel.
     """
 
     name: str
@@ -59,6 +62,22 @@ class PlanStep:
     written: int
     nodes: tuple[str, ...]
     flops: int = 0
+    body: tuple[PlanStep, ...] = ()
+
+    @property
+    def values(self) -> Iterator[str]:
+        """The names of all values that it works on."""
+        yield from self.args
+        for step in self.body:
+            yield from step.values
+
+    @property
+    def kernels(self) -> Iterator[str]:
+        """The symbols of the kernels that it calls."""
+        if not self.body:
+            yield self.kernel
+        for step in self.body:
+            yield from step.kernels
 
     def to_json(self) -> dict[str, Any]:
         """As plain data."""
@@ -69,6 +88,7 @@ class PlanStep:
             "written": self.written,
             "nodes": list(self.nodes),
             "flops": self.flops,
+            "body": [step.to_json() for step in self.body],
         }
 
 
@@ -81,9 +101,11 @@ class Plan:
     target
         The machine that the kernels were compiled for: `triple`, `cpu`, `features`.
     values
-        Types of the values in the workspace.
+        Types of the values in the workspace, and of those within inputs and outputs.
     offsets
-        Where they lie in it.
+        Where they lie, in bytes.
+    within
+        The input or output that holds a value; the others lie in the workspace.
     workspace
         Its size in bytes.
     """
@@ -98,11 +120,12 @@ class Plan:
     workspace: int
     steps: tuple[PlanStep, ...]
     notes: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    within: Mapping[str, str] = field(default_factory=dict[str, str])
 
     @property
     def kernels(self) -> tuple[str, ...]:
         """The symbols of all kernels, each once."""
-        return tuple(dict.fromkeys(step.kernel for step in self.steps))
+        return tuple(dict.fromkeys(kernel for step in self.steps for kernel in step.kernels))
 
     def to_json(self) -> dict[str, Any]:
         """As plain data, for a saved module."""
@@ -114,7 +137,10 @@ class Plan:
             "inputs": [s.to_json() for s in self.inputs],
             "params": [s.to_json() for s in self.params],
             "outputs": [s.to_json() for s in self.outputs],
-            "values": [s.to_json() | {"offset": self.offsets[s.name]} for s in self.values],
+            "values": [
+                s.to_json() | {"offset": self.offsets[s.name], "within": self.within.get(s.name)}
+                for s in self.values
+            ],
             "workspace": self.workspace,
             "steps": [s.to_json() for s in self.steps],
             "notes": dict(self.notes),
@@ -139,7 +165,7 @@ class Plan:
             )
         try:
             return checked(_plan_of(cast("dict[str, Any]", fields)))
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+        except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
             raise ParseError(f"the plan is damaged: {error!r}") from None
         except ParseError:
             raise
@@ -150,12 +176,14 @@ class Plan:
 def _plan_of(data: dict[str, Any]) -> Plan:
     values = [_spec_of(v) for v in data["values"]]
     offsets = {str(v["name"]): int(v["offset"]) for v in data["values"]}
+    within = {str(v["name"]): str(v["within"]) for v in data["values"] if v.get("within")}
     specs = {key: tuple(_spec_of(v) for v in data[key]) for key in ("inputs", "params", "outputs")}
     return Plan(
         name=str(data["name"]),
         target={str(k): str(v) for k, v in data["target"].items()},
         values=tuple(values),
         offsets=offsets,
+        within=within,
         workspace=int(data["workspace"]),
         steps=tuple(_step_of(s) for s in data["steps"]),
         notes=dict(data["notes"]),
@@ -176,11 +204,12 @@ def _step_of(data: Mapping[str, Any]) -> PlanStep:
         return tuple(str(n) for n in cast("Sequence[object]", data[key]))
 
     return PlanStep(str(data["name"]), str(data["kernel"]), names("args"), int(data["written"]),
-                    names("nodes"), int(data["flops"]))  # fmt: skip
+                    names("nodes"), int(data["flops"]),
+                    tuple(_step_of(step) for step in data["body"]))  # fmt: skip
 
 
 def checked(plan: Plan) -> Plan:
-    """The plan itself, if each name is declared once and the workspace holds its values.
+    """The plan itself, if each name is declared once and its values lie in what holds them.
 
     Raises
     ------
@@ -192,12 +221,23 @@ def checked(plan: Plan) -> Plan:
         if spec.name in known:
             raise ParseError(f"the plan declares {spec.name} twice")
         known.add(spec.name)
+    rooms = {spec.name: spec.nbytes for spec in (*plan.inputs, *plan.outputs)}
     for spec in plan.values:
-        offset = plan.offsets[spec.name]
-        if offset < 0 or offset % spec.dtype.itemsize or offset + spec.nbytes > plan.workspace:
-            raise ParseError(f"the value {spec.name} lies outside the workspace")
+        offset, holder = plan.offsets[spec.name], plan.within.get(spec.name)
+        room = plan.workspace if holder is None else rooms.get(holder, -1)
+        if offset < 0 or offset % spec.dtype.itemsize or offset + spec.nbytes > room:
+            raise ParseError(f"the value {spec.name} lies outside {holder or 'the workspace'}")
+    truths = {s.name for s in plan.values if s.dtype.is_bool and not s.shape}
     for step in plan.steps:
-        unknown = [a for a in step.args if a not in known]
-        if unknown or not 0 < step.written <= len(step.args):
-            raise ParseError(f"the step {step.name} uses {unknown or step.written}, which is wrong")
+        _check_step(step, known, truths)
     return plan
+
+
+def _check_step(step: PlanStep, known: set[str], truths: set[str]) -> None:
+    unknown = [a for a in step.args if a not in known]
+    if unknown or not 0 < step.written <= len(step.args):
+        raise ParseError(f"the step {step.name} uses {unknown or step.written}, which is wrong")
+    if step.body and step.args[0] not in truths:
+        raise ParseError(f"the loop {step.name} goes on as {step.args[0]} says, no truth value")
+    for inner in step.body:
+        _check_step(inner, known, truths)

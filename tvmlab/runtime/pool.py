@@ -37,6 +37,7 @@ class Pool:
     dynamic_for: int
     repeat: int
     run_steps: int
+    run_while: int
     threads: ctypes.c_int32 | None
     spin: ctypes.c_int32 | None
     started: ctypes.c_int32 | None
@@ -104,7 +105,7 @@ def _create_pool() -> Pool:
         code = _loaded(SERIAL_IR, SERIAL_SYMBOLS)
         serial = code["tvmlab_serial_for"]
         return Pool(serial, serial, serial, code["tvmlab_repeat"], code["tvmlab_run_steps"],
-                    None, None, None, None, None)  # fmt: skip
+                    code["tvmlab_run_while"], None, None, None, None, None)  # fmt: skip
     code = _loaded(text, SYMBOLS)
     os.register_at_fork(after_in_child=ctypes.CFUNCTYPE(None)(code["tvmlab_reset"]))
     pool = Pool(
@@ -113,6 +114,7 @@ def _create_pool() -> Pool:
         code["tvmlab_parallel_for_dynamic"],
         code["tvmlab_repeat"],
         code["tvmlab_run_steps"],
+        code["tvmlab_run_while"],
         ctypes.c_int32.from_address(code["tvmlab_threads"]),
         ctypes.c_int32.from_address(code["tvmlab_spin"]),
         ctypes.c_int32.from_address(code["tvmlab_started"]),

@@ -37,9 +37,9 @@ _FUTEX_WAIT, _FUTEX_WAKE = 128, 129  # both private to the process
 SYMBOLS = (
     "tvmlab_parallel_for", "tvmlab_parallel_for_dynamic", "tvmlab_serial_for", "tvmlab_repeat",
     "tvmlab_threads", "tvmlab_spin", "tvmlab_started", "tvmlab_reset", "tvmlab_cpus",
-    "tvmlab_workers", "tvmlab_run_steps",
+    "tvmlab_workers", "tvmlab_run_steps", "tvmlab_run_while",
 )  # fmt: skip
-SERIAL_SYMBOLS = ("tvmlab_serial_for", "tvmlab_repeat", "tvmlab_run_steps")
+SERIAL_SYMBOLS = ("tvmlab_serial_for", "tvmlab_repeat", "tvmlab_run_steps", "tvmlab_run_while")
 
 SERIAL_IR = """
 define i32 @tvmlab_serial_for(ptr %body, ptr %ctx, i64 %extent) {
@@ -94,6 +94,30 @@ stop:
   ret i64 %both
 done:
   ret i64 0
+}
+
+; Call the same kernels again and again as long as a truth value holds: the addresses of the value
+; and of the calls, and their number, are in the slots of a kernel's arguments.
+define i32 @tvmlab_run_while(ptr %args, ptr %parallel_for) {
+  %holds = load ptr, ptr %args, align 8
+  %calls_at = getelementptr i64, ptr %args, i64 1
+  %calls = load ptr, ptr %calls_at, align 8
+  %count_at = getelementptr i64, ptr %args, i64 2
+  %n = load i64, ptr %count_at, align 8
+  br label %check
+check:
+  %truth = load i8, ptr %holds, align 1
+  %on = icmp ne i8 %truth, 0
+  br i1 %on, label %turn, label %done
+turn:
+  %failed = call i64 @tvmlab_run_steps(ptr %calls, ptr %parallel_for, i64 %n)
+  %well = icmp eq i64 %failed, 0
+  br i1 %well, label %check, label %stop
+stop:
+  %code = trunc i64 %failed to i32
+  ret i32 %code
+done:
+  ret i32 0
 }
 """
 

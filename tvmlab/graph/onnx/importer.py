@@ -22,6 +22,7 @@ from tvmlab.graph.passes import remove_dead
 from tvmlab.graph.types import GraphError, TensorType, type_of
 from tvmlab.support import DType, ShapeError, UserError
 
+from .frame import Frame, Inside
 from .ops_sequence import SEQUENCES
 from .proto import (
     GraphProto,
@@ -92,6 +93,7 @@ class _Importer:
         self._folder = folder
         self._sizes = sizes
         self._scopes: list[dict[str, Held]] = [{}]
+        self._frames: list[Frame] = []
 
     # ------------------------------------------------------------- the whole graph
 
@@ -231,10 +233,21 @@ class _Importer:
         return {name for scope in self._scopes for name in scope}
 
     def _lookup(self, name: str) -> Held:
-        for scope in reversed(self._scopes):
-            if name in scope:
-                return scope[name]
+        for level in range(len(self._scopes) - 1, -1, -1):
+            found = self._scopes[level].get(name)
+            if found is not None:
+                return self._from_outside(found, level)
         raise GraphError(f"the value {name} is used, but made by no node")
+
+    def _from_outside(self, found: Held, level: int) -> Held:
+        """What a name of an outer scope stands for in the graph that is being built."""
+        for frame in self._frames:
+            if level < frame.floor:
+                if isinstance(found, str):
+                    found = frame.taken(found)
+                elif isinstance(found, tuple):
+                    found = tuple(frame.taken(value) for value in found)
+        return found
 
     def _value(self, name: str, where: str) -> str:
         found = self._lookup(name)
@@ -275,6 +288,7 @@ class _Importer:
         made = self.builder.add_several(op, inputs, count, attrs, names, node)
         arrays = [self.array_of(i) if i else None for i in inputs]
         known = all(a is not None for a, i in zip(arrays, inputs, strict=True) if i)
+        known = known and op != "while_loop"  # which may never end
         room = sum(self._bytes(m) for m in made)
         if not inputs or not known or room > _LARGEST_FOLDED:
             return made
@@ -323,6 +337,28 @@ class _Importer:
             return [self._value(o.name, site.where) for o in graph.output]
         finally:
             self._scopes.pop()
+
+    def apart(self, types: Sequence[TensorType], make: Inside) -> tuple[Graph, list[str]]:
+        """A graph of its own, and the values of the graph around it that it takes besides.
+
+        Parameters
+        ----------
+        types
+            Of the inputs that it has anyway.
+        make
+            From these inputs, and what brings a value in from outside, to its outputs.
+        """
+        frame = Frame(self.builder, len(self._scopes))
+        self._frames.append(frame)
+        self.builder = frame.builder
+        try:
+            inputs = [self.builder.input(f"state{n}", type_) for n, type_ in enumerate(types)]
+            for output in make(inputs, frame.taken):
+                self.builder.output(output)
+        finally:
+            self.builder = frame.outer
+            self._frames.pop()
+        return frame.closed()
 
 
 def _in_order(graph: GraphProto, known: set[str]) -> list[NodeProto]:

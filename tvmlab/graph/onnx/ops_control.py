@@ -1,7 +1,7 @@
 """Converters of nodes that hold graphs: built in place, as often as they run.
 
-How often a loop runs must be known while the graph is built. Where it is not known which branch is
-taken, both are computed.
+Where it is not known which branch is taken, both are computed; where it is not known how often a
+loop runs, the compiled model finds out.
 """
 
 from __future__ import annotations
@@ -11,9 +11,13 @@ from typing import Any
 
 import numpy as np
 
+from .loops import while_loop
 from .registry import Site, onnx_op
 
 _MOST_TURNS = 256
+
+_MOST_WRITTEN = 1 << 13
+"""Nodes of all turns of a loop that are written out."""
 
 
 @onnx_op("If")
@@ -39,23 +43,24 @@ def _choices(site: Site) -> list[str]:
 
 @onnx_op("Loop")
 def _loop(site: Site) -> list[str]:
-    """A loop whose number of turns is known now, or ends by a condition that is."""
+    """Written out turn by turn if its end is known now, else a loop of the compiled model."""
+    if (site.has(0) and site.known(0) is None) or (site.has(1) and site.known(1) is None):
+        return while_loop(site)
     body: Any = site.attr("body")
     limit = int(site.constant(0, "how often the loop runs").reshape(())) if site.has(0) else None
     alive = bool(site.constant(1, "whether the loop runs").reshape(())) if site.has(1) else True
     state, rows = [site[n] for n in range(2, len(site.inputs))], list[list[str]]()
     turn = 0
     while alive and (limit is None or turn < limit):
-        if turn >= _MOST_TURNS:
-            raise site.error(f"the loop runs more than {_MOST_TURNS} times")
+        if turn >= _MOST_TURNS or turn * len(body.node) > _MOST_WRITTEN:
+            return while_loop(site)
         counter = site.param(np.array(turn, np.int64))
         results = list(
             site.around.branch(site, body, [counter, site.param(np.array(True)), *state])
         )
         condition = site.around.array_of(results[0])
         if condition is None:
-            raise site.error("whether the loop goes on is computed when the model runs",
-                             hint="export the model with a fixed number of turns")  # fmt: skip
+            return while_loop(site)
         alive, turn = bool(condition.reshape(())), turn + 1
         state = results[1 : 1 + len(state)]
         rows.append(results[1 + len(state) :])

@@ -18,7 +18,7 @@ _LONGEST = 1024
 
 
 @dataclass
-class _Layer:
+class Layer:
     """One direction of a layer: its weights, and sizes."""
 
     site: Site
@@ -41,6 +41,16 @@ class _Layer:
         h = self.hidden
         return self.site.add("slice", value, starts=(first * h,), ends=((first + count) * h,),
                              axes=(axis,), steps=(1,))  # fmt: skip
+
+    def row(self, value: str, step: int) -> str:
+        """What a value says of a step."""
+        return self.site.add("slice", value, starts=(step,), ends=(step + 1,), axes=(0,),
+                             steps=(1,))  # fmt: skip
+
+    def factor(self, number: int) -> Callable[[str], str]:
+        """The product of rows by the weights that are an input."""
+        weights = self.part(number)
+        return lambda rows: self.site.add("matmul", rows, weights, transpose_b=True)
 
     def initial(self, number: int) -> str:
         """The state before the first step: an input, or zeros."""
@@ -91,11 +101,12 @@ def _at(values: Sequence[float], number: int) -> float | None:
 Cell = Callable[[Any, str, list[str]], list[str]]
 
 
-def _recurrent(site: Site, gates: int, states: tuple[int, ...], cell: Callable[[_Layer], Cell],
-               bias: bool = True) -> list[str]:  # fmt: skip
+def recurrent(site: Site, gates: int, states: tuple[int, ...], cell: Callable[[Layer], Cell],
+               joined: bool = True, kind_of: type[Layer] = Layer) -> list[str]:  # fmt: skip
     """Run a cell over all steps in one or both directions.
 
-    `states` are the inputs that hold initial states; the first of them is the output.
+    `states` are the inputs that hold initial states; the first of them is the output. If the biases
+    of inputs and state are not `joined`, that of the state is the cell's.
     """
     batch_first = bool(site.attr("layout", 0))
     x = site.add("transpose", site[0], perm=(1, 0, 2)) if batch_first else site[0]
@@ -110,18 +121,15 @@ def _recurrent(site: Site, gates: int, states: tuple[int, ...], cell: Callable[[
     sequences: list[str] = []
     finals: list[list[str]] = []
     for d in range(count):
-        layer = _Layer(site, d, gates, hidden, steps, batch)
+        layer = kind_of(site, d, gates, hidden, steps, batch)
         flat = site.reshape(x, [steps * batch, width])
-        given = site.add("matmul", flat, layer.part(1), transpose_b=True)
-        if site.has(3) and bias:
+        given = layer.factor(1)(flat)
+        if site.has(3):
             both = layer.part(3)
-            given = site.add(
-                "add",
-                given,
-                site.add(
-                    "add", layer.columns(both, 0, gates, 0), layer.columns(both, gates, gates, 0)
-                ),
-            )
+            bias = layer.columns(both, 0, gates, 0)
+            if joined:
+                bias = site.add("add", bias, layer.columns(both, gates, gates, 0))
+            given = site.add("add", given, bias)
         given = site.reshape(given, [steps, batch, gates * hidden])
         backwards = kind == "reverse" or d == 1
         outputs, last = _steps(layer, given, [_state(site, layer, batch_first, n) for n in states],
@@ -137,7 +145,7 @@ def _recurrent(site: Site, gates: int, states: tuple[int, ...], cell: Callable[[
     return [whole, *ends]
 
 
-def _state(site: Site, layer: _Layer, batch_first: bool, number: int) -> str:
+def _state(site: Site, layer: Layer, batch_first: bool, number: int) -> str:
     if batch_first and site.has(number):
         moved = site.add("transpose", site[number], perm=(1, 0, 2))
         site.inputs[number], kept = moved, site.inputs[number]
@@ -147,34 +155,47 @@ def _state(site: Site, layer: _Layer, batch_first: bool, number: int) -> str:
     return layer.initial(number)
 
 
-def _steps(layer: _Layer, given: str, state: list[str], cell: Cell, backwards: bool,
+def _steps(layer: Layer, given: str, state: list[str], cell: Cell, backwards: bool,
            lengths: str) -> tuple[list[str], list[str]]:  # fmt: skip
     site, shape = layer.site, [layer.batch, layer.gates * layer.hidden]
     outputs: dict[int, str] = {}
+    alive = _alive(layer, lengths) if lengths else ""
     order = range(layer.steps - 1, -1, -1) if backwards else range(layer.steps)
     for step in order:
-        now = site.add("slice", given, starts=(step,), ends=(step + 1,), axes=(0,), steps=(1,))
-        new = cell(step, site.reshape(now, shape), state)
-        if lengths:
-            alive = site.add("greater", lengths, site.scalar(step, lengths))
-            alive = site.reshape(alive, [layer.batch, 1])
+        new = cell(step, site.reshape(layer.row(given, step), shape), state)
+        if alive:
+            goes_on = site.reshape(layer.row(alive, step), [layer.batch, 1])
             zero = site.scalar(0, new[0])
-            outputs[step] = site.add("where", alive, new[0], zero)
-            state = [site.add("where", alive, n, o) for n, o in zip(new, state, strict=True)]
+            outputs[step] = site.add("where", goes_on, new[0], zero)
+            state = [site.add("where", goes_on, n, o) for n, o in zip(new, state, strict=True)]
         else:
             outputs[step], state = new[0], new
     return [outputs[s] for s in range(layer.steps)], state
 
 
+def _alive(layer: Layer, lengths: str) -> str:
+    """For each step and each sequence whether it is that long.
+
+    Of all steps at once: a step with its number in it would be a kernel of its own.
+    """
+    site, kind = layer.site, layer.site.dtype_of(lengths).numpy
+    numbers = site.param(np.arange(layer.steps, dtype=kind).reshape(-1, 1))
+    return site.add("greater", site.reshape(lengths, [1, layer.batch]), numbers)
+
+
 @onnx_op("LSTM")
 def _lstm(site: Site) -> list[str]:
+    return lstm(site)
+
+
+def lstm(site: Site, kind_of: type[Layer] = Layer) -> list[str]:
     """Gates in the order input, output, forget, cell; peepholes for the first three."""
     if site.attr("input_forget", 0):
         raise site.error("coupled input and forget gates are not supported")
 
-    def cell(layer: _Layer) -> Cell:
+    def cell(layer: Layer) -> Cell:
         f, g, h = _activations(site, layer.direction, ("Sigmoid", "Tanh", "Tanh"))
-        weights = layer.part(2)
+        turned = layer.factor(2)
         peep = layer.part(7) if site.has(7) else ""
         clip = site.attr("clip", 0.0)
 
@@ -188,7 +209,7 @@ def _lstm(site: Site) -> list[str]:
         def run(step: Any, now: str, state: list[str]) -> list[str]:
             del step
             before, c = state
-            total = site.add("add", now, site.add("matmul", before, weights, transpose_b=True))
+            total = site.add("add", now, turned(before))
             inward, forget = f(gate(total, 0, c, 0)), f(gate(total, 2, c, 2))
             fresh = layer.columns(total, 3, 1)
             fresh = g(site.add("clip", fresh, low=-clip, high=clip) if clip else fresh)
@@ -199,7 +220,7 @@ def _lstm(site: Site) -> list[str]:
 
         return run
 
-    return _recurrent(site, 4, (5, 6), cell)
+    return recurrent(site, 4, (5, 6), cell, kind_of=kind_of)
 
 
 @onnx_op("GRU")
@@ -207,51 +228,53 @@ def _gru(site: Site) -> list[str]:
     """Gates in the order update, reset, hidden."""
     linear = bool(site.attr("linear_before_reset", 0))
 
-    def cell(layer: _Layer) -> Cell:
+    def cell(layer: Layer) -> Cell:
         f, g = _activations(site, layer.direction, ("Sigmoid", "Tanh"))
         weights = layer.part(2)
-        own = layer.columns(weights, 2, 1, 0)
-        two = layer.columns(weights, 0, 2, 0)
         biases = layer.part(3) if site.has(3) else ""
 
-        def add_bias(value: str, first: int, count: int) -> str:
-            if not biases:
-                return value
-            return site.add("add", value, layer.columns(biases, first, count, 0))
+        def factor(first: int, count: int) -> Callable[[str], str]:
+            """What the state before contributes to some of the gates."""
+            part = layer.columns(weights, first, count, 0)
+            bias = layer.columns(biases, 3 + first, count, 0) if biases else ""
+
+            def product(before: str) -> str:
+                made = site.add("matmul", before, part, transpose_b=True)
+                return site.add("add", made, bias) if bias else made
+
+            return product
+
+        gates, fresh_part = factor(0, 3 if linear else 2), factor(2, 1)
 
         def run(step: Any, now: str, state: list[str]) -> list[str]:
             del step
             before = state[0]
-            now = add_bias(now, 0, 3)
-            turned = add_bias(site.add("matmul", before, two, transpose_b=True), 3, 2)
-            both = f(site.add("add", layer.columns(now, 0, 2), turned))
+            whole = gates(before)
+            both = f(site.add("add", layer.columns(now, 0, 2), layer.columns(whole, 0, 2)))
             z, r = layer.columns(both, 0, 1), layer.columns(both, 1, 1)
             if linear:
-                inner = add_bias(site.add("matmul", before, own, transpose_b=True), 5, 1)
-                inner = site.add("multiply", r, inner)
+                inner = site.add("multiply", r, layer.columns(whole, 2, 1))
             else:
-                kept = site.add("multiply", r, before)
-                inner = add_bias(site.add("matmul", kept, own, transpose_b=True), 5, 1)
+                inner = fresh_part(site.add("multiply", r, before))
             fresh = g(site.add("add", layer.columns(now, 2, 1), inner))
             difference = site.add("subtract", before, fresh)
             return [site.add("add", fresh, site.add("multiply", z, difference))]
 
         return run
 
-    return _recurrent(site, 3, (5,), cell, bias=False)
+    return recurrent(site, 3, (5,), cell, joined=False)
 
 
 @onnx_op("RNN")
 def _rnn(site: Site) -> list[str]:
-    def cell(layer: _Layer) -> Cell:
+    def cell(layer: Layer) -> Cell:
         (f,) = _activations(site, layer.direction, ("Tanh",))
-        weights = layer.part(2)
+        turned = layer.factor(2)
 
         def run(step: Any, now: str, state: list[str]) -> list[str]:
             del step
-            turned = site.add("matmul", state[0], weights, transpose_b=True)
-            return [f(site.add("add", now, turned))]
+            return [f(site.add("add", now, turned(state[0])))]
 
         return run
 
-    return _recurrent(site, 1, (5,), cell)
+    return recurrent(site, 1, (5,), cell)

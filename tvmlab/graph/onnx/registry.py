@@ -12,10 +12,11 @@ from typing import Any, Protocol, TypeAlias, Union
 import numpy as np
 
 from tvmlab.graph.dims import Dim
-from tvmlab.graph.ir import Array, Attribute, Node
+from tvmlab.graph.ir import Array, Attribute, Graph, Node
 from tvmlab.graph.types import GraphError, TensorType
 from tvmlab.support import DType
 
+from .frame import Inside
 from .proto import NodeProto, TensorProto, attribute_value, element_type, tensor_array
 
 Result: TypeAlias = Union[str, Sequence[str]]
@@ -41,6 +42,7 @@ class Surroundings(Protocol):
             names: Sequence[str], node: str) -> list[str]: ...  # fmt: skip
     def param(self, array: Any, name: str) -> str: ...
     def branch(self, site: Site, graph: Any, inputs: Sequence[str]) -> Sequence[str]: ...
+    def apart(self, types: Sequence[TensorType], make: Inside) -> tuple[Graph, list[str]]: ...
     def value_of(self, name: str) -> str: ...
     def nodes_so_far(self) -> Sequence[Node]: ...
 

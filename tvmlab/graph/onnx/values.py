@@ -71,6 +71,10 @@ class Value:
         """The larger of two."""
         return self._with("maximum", other)
 
+    def minimum(self, other: Operand) -> Value:
+        """The smaller of two."""
+        return self._with("minimum", other)
+
     def where(self, true: Operand, false: Operand, like: Value) -> Value:
         """Of a condition: one of two, numbers being of the type of `like`."""
         names = [

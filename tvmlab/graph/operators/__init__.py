@@ -15,6 +15,7 @@ from . import (
     quantized,
     reduce,
     shape,
+    while_loop,
     window,
 )
 from .attention import attention_layouts
@@ -37,11 +38,12 @@ from .registry import (
     infer_types,
 )
 from .shape import slice_bounds
+from .while_loop import body_of_loop
 from .window import transposed_sizes, window_places
 
 # Importing these modules filled the table; each is named so that none is missed.
 FAMILIES = (attention, blocked, elementwise, gather, matmul, normalize, products, quantized, reduce,
-            shape, window)  # fmt: skip
+            shape, while_loop, window)  # fmt: skip
 
 __all__ = [
     "FAMILIES",
@@ -55,6 +57,7 @@ __all__ = [
     "attributes",
     "axes_of",
     "axis_of",
+    "body_of_loop",
     "broadcast_shapes",
     "einsum_letters",
     "einsum_sizes",

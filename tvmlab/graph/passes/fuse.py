@@ -10,10 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from tvmlab.graph.groups import Group, make_group
 from tvmlab.graph.ir import Graph, Node
-from tvmlab.graph.operators import Kind, find
+from tvmlab.graph.operators import Kind, attributes, find
+from tvmlab.graph.views import is_join
 
 MOST_NODES = 48
 """Nodes of one kernel: longer chains gain nothing more, but take longer to compile."""
@@ -40,6 +42,22 @@ class _Fusion:
             self.kinds.pop(group)
         self.members[into].sort()
         self.kinds[into] = kind
+
+    def leave(self, number: int, reason: str) -> None:
+        """Let a node stay alone, if nothing has joined it yet."""
+        if self.members.get(number) == [number]:
+            self.kinds[number] = "opaque"
+            self.refused[number] = reason
+
+    def kind_of(self, value: str) -> Kind:
+        """The kind of the group that makes a value; what is given is there already."""
+        number = self.maker.get(value)
+        return "opaque" if number is None else self.kinds[self.group_of[number]]
+
+    @cached_property
+    def maker(self) -> dict[str, int]:
+        """The number of the node that makes each value."""
+        return {o: n for n, node in enumerate(self.graph.nodes) for o in node.made}
 
 
 def fuse(graph: Graph, *, enabled: bool = True) -> list[Group]:
@@ -81,11 +99,50 @@ def plan(graph: Graph, enabled: bool = True) -> tuple[list[list[int]], dict[int,
         index = {id(node): n for n, node in enumerate(graph.nodes)}
         after = [_after(graph, node, index) for node in graph.nodes]
         meets = _meeting_points(graph, after)
+        _keep_rows(state)
         for wave in ("complex", "reduction", "injective"):
+            if wave == "injective":
+                _keep_joins(state)
             for number in range(len(graph.nodes)):
                 if state.kinds[state.group_of[number]] == wave:
                     _try(state, number, after, meets)
     return _ordered(graph, list(state.members.values())), state.refused
+
+
+def _keep_rows(state: _Fusion) -> None:
+    """Leave slices alone that need no kernel: rows of what is in memory for other readers, too.
+
+    In a kernel, the place of its row would make each step of a recurrence a kernel of its own.
+    """
+    for number, node in enumerate(state.graph.nodes):
+        if node.op == "slice" and state.graph.uses(node.inputs[0]) > 1:
+            source, made = (state.graph.types[v].shape for v in (node.inputs[0], node.outputs[0]))
+            if source[1:] == made[1:] and attributes(node).ints("steps") == (1,):
+                state.leave(number, "it lies within its input, where its readers find it")
+
+
+def _keep_joins(state: _Fusion) -> None:
+    """Leave alone what puts values side by side of which most are in memory anyway.
+
+    Their kernels may as well write them to where they belong.
+    """
+    graph = state.graph
+    for number, node in enumerate(graph.nodes):
+        if not is_join(graph, node):
+            continue
+        parts = [_in_any_shape(graph, i) for i in node.used]
+        kept = sum(graph.uses(p) > 1 or state.kind_of(p) != "injective" for p in parts)
+        if 2 * kept > len(parts):
+            state.leave(number, "its parts are written to where it lies")
+
+
+def _in_any_shape(graph: Graph, value: str) -> str:
+    """The value that another one has in another shape."""
+    maker = graph.producers.get(value)
+    while maker is not None and maker.op == "reshape":
+        value = maker.inputs[0]
+        maker = graph.producers.get(value)
+    return value
 
 
 def _after(graph: Graph, node: Node, index: Mapping[int, int]) -> list[int] | None:
@@ -186,8 +243,7 @@ def _is_pointwise(graph: Graph, node: Node, shape: tuple[object, ...]) -> bool:
 
 def _self_contained(state: _Fusion, numbers: Sequence[int]) -> bool:
     """Whether no way leads out of a set of nodes and back into it."""
-    graph, inside = state.graph, set(numbers)
-    index = {o: n for n, node in enumerate(graph.nodes) for o in node.made}
+    graph, inside, index = state.graph, set(numbers), state.maker
     first = numbers[0]
     # Nodes outside, between the first and the last, that depend on a node inside.
     tainted: set[int] = set()
