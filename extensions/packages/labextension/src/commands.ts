@@ -11,7 +11,8 @@ import type { ISettingsReader } from './services/settings';
 import { CommandIDs } from './tokens';
 
 /** The first cell of a notebook made from the launcher: a whole small program. */
-const STARTER = `import tvmlab as tl
+const STARTER = `# Run this cell (▶ above). Its picture is to work on by mouse: Next step proposes, Measure tells.
+import tvmlab as tl
 from tvmlab import te
 
 M = N = K = 512
@@ -20,7 +21,7 @@ B = te.placeholder((K, N), name="B")
 k = te.reduce_axis(K, "k")
 C = te.compute((M, N), lambda i, j: te.sum(A[i, k] * B[k, j], axis=k), name="C")
 
-sch = tl.Schedule(C)
+sch = tl.Schedule(C, name="matmul")
 tl.explore(sch)`;
 
 let tabCount = 0;

@@ -12,7 +12,7 @@ import { ITranslator, nullTranslator } from '@jupyterlab/translation';
 import { publishTranslation } from '@tvmlab/views';
 
 import { addCommands } from './commands';
-import { tvmlabIcon } from './panels/icon';
+import { tvmlabIcon, tvmlabIconUrl } from './panels/icon';
 import { addFileViewer } from './panels/fileView';
 import { showRecordings } from './panels/output';
 import { SessionView } from './panels/sessionView';
@@ -69,6 +69,7 @@ const plugin: JupyterFrontEndPlugin<void> = {
       command: CommandIDs.newNotebook,
       category: 'Notebook',
       rank: 50,
+      kernelIconUrl: tvmlabIconUrl, // without one the card shows a letter
       args: { isLauncher: true }
     });
   }

@@ -62,6 +62,10 @@ export class Doing {
       case 'explore':
         void controller.command({ type: 'explore', count: EXPLORE_COUNT });
         break;
+      case 'next':
+        controller.set({ insight: 'suggest' });
+        this._root.querySelector('.tvmlab-insights')?.scrollIntoView({ block: 'nearest' });
+        break;
       case 'search':
         controller.set({ insight: 'search' });
         void controller.command({ type: 'search', message: null });

@@ -48,25 +48,26 @@ const searchInsight: IInsight = {
   draw: () => []
 };
 
+/** What is needed first comes first; what asks for more knowledge stands behind. */
 export const INSIGHTS: readonly IInsight[] = [
   exerciseInsight,
   modelInsight,
-  learningInsight,
-  whyInsight,
-  residualsInsight,
-  rooflineInsight,
-  gainsInsight,
-  guessInsight,
   suggestInsight,
-  searchInsight,
-  proofInsight,
-  profileInsight,
+  gainsInsight,
+  compareInsight,
+  rooflineInsight,
   memoryInsight,
   iterationsInsight,
   flowInsight,
+  profileInsight,
+  proofInsight,
+  searchInsight,
   whatIfInsight,
   machinesInsight,
-  compareInsight
+  guessInsight,
+  learningInsight,
+  whyInsight,
+  residualsInsight
 ];
 
 /** The tabs that there are for a session. */

@@ -9,7 +9,7 @@ const PACKAGES = new URL('../../', import.meta.url);
 const SOURCES = ['views/src/', 'widgets/src/', 'labextension/src/'];
 /** Program text, pictures, and what only JupyterLab or the console reads. */
 const NOT_SHOWN = [
-  /^import tvmlab as tl/,
+  /^(# Run this cell|import tvmlab as tl)/,
   /^# tvmlab: steps of the explorer$/,
   /^for % in %\(%\)$/,
   /^tvmlab: settings could not be loaded/,

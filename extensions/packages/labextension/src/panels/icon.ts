@@ -8,4 +8,7 @@ const SVG = `<svg xmlns="http://www.w3.org/2000/svg" width="16" viewBox="0 0 16 
   </g>
 </svg>`;
 
+/** The same for places that want the address of a picture. */
+export const tvmlabIconUrl = `data:image/svg+xml,${encodeURIComponent(SVG)}`;
+
 export const tvmlabIcon = new LabIcon({ name: 'tvmlab:loops', svgstr: SVG });

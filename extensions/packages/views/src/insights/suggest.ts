@@ -4,6 +4,7 @@ import { marked, t } from '../hostPage';
 import { h } from '../dom';
 import { factor, percent } from '../format';
 import type { IInsight } from '../insights';
+import type { IViewState } from '../viewState';
 import { choiceOf, chooser } from './choosing';
 
 /** The most promising next steps, with the doubt and the reason; a click takes one. */
@@ -14,7 +15,12 @@ export const suggestInsight: IInsight = {
     version: `${session.history.current}:${session.plot.message ?? ''}`,
     command: { type: 'suggest' }
   }),
-  inputs: ({ session, choices }) => [session.history.current, choices],
+  inputs: ({ session, choices, connection }) => [
+    session.history.current,
+    Boolean(session.job),
+    choices,
+    connection.state
+  ],
   draw: (view, answer) => {
     if (!answer?.data || !('basis' in answer.data)) {
       return [h('p', { class: 'tvmlab-why' }, answer?.error ?? t('Trying the steps…'))];
@@ -39,7 +45,11 @@ export const suggestInsight: IInsight = {
         h('span', { class: 'tvmlab-dim' }, t('%1 tried', tried))
       ),
       listed.length === 0
-        ? h('p', { class: 'tvmlab-why' }, t('No single step promises to be faster.'))
+        ? h(
+            'p',
+            { class: 'tvmlab-why' },
+            t('No single step promises to be faster. Several together may be: a search tries them.')
+          )
         : h('ol', { class: 'tvmlab-acts' }, ...listed.map(item)),
       h(
         'p',
@@ -49,10 +59,30 @@ export const suggestInsight: IInsight = {
               'Guesses to try and measure; nothing is done by itself. “Teaches” is how far models that learned from parts of the measurements disagree on the step: 100 % is the one of which they know least.'
             )
           : t('These are guesses to try and measure; nothing is done by itself.')
+      ),
+      h(
+        'div',
+        { class: 'tvmlab-foot' },
+        h('span'),
+        h(
+          'span',
+          { class: 'tvmlab-buttons' },
+          button('search', t('Search from here'), view),
+          button('measure', `▶ ${t('Measure')}`, view)
+        )
       )
     ];
   }
 };
+
+function button(command: string, label: string, { session, connection }: IViewState): HTMLElement {
+  const disabled = Boolean(session.job) || connection.state === 'gone';
+  return h(
+    'button',
+    { class: 'tvmlab-btn', type: 'button', 'data-command': command, disabled },
+    label
+  );
+}
 
 function item({
   row,
@@ -96,8 +126,8 @@ function item({
       h(
         'span',
         {},
-        title,
-        h('span', { class: 'tvmlab-dim' }, ` · ${line}`),
+        h('span', { class: 'tvmlab-mono' }, line),
+        ` · ${title}`,
         lesson !== '' && h('span', { class: 'tvmlab-tag' }, lesson.trim())
       ),
       h('span', { class: 'tvmlab-what' }, `${doubt} ${reason}`)

@@ -187,8 +187,8 @@ function linesAround({ session, selected }: IViewState): string[] {
 
 /** How much of a listing can be traced to its lines, and what it is made of. */
 function noteOf(source: Source | null): string {
-  if (source === null) {
-    return '';
+  if (source === null || source.kind === 'python') {
+    return ''; // a step is its own origin
   }
   const share = percent(source.coverage);
   const known =

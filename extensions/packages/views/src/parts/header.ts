@@ -33,6 +33,7 @@ export class Header extends Part<IViewState> {
         { class: 'tvmlab-buttons' },
         button('undo', `↶ ${t('Undo')}`, 'Ctrl Z', dead || !history.can_undo),
         button('redo', `↷ ${t('Redo')}`, null, dead || !history.can_redo),
+        button('next', `✦ ${t('Next step')}`, null, false),
         button('palette', `⌕ ${t('Find')}`, '/', false),
         share(dead),
         h(

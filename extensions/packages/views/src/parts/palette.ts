@@ -20,6 +20,7 @@ const COMMANDS: readonly [string, string][] = [
   ['undo', marked('Undo')],
   ['redo', marked('Redo')],
   ['measure', marked('Measure this schedule')],
+  ['next', marked('Propose the next step')],
   ['copy', marked('Copy the session as Python')],
   ['cell', marked('Write the session into the notebook')],
   ['save', marked('Save the session as a file')],
