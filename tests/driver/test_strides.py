@@ -81,6 +81,23 @@ def test_matmul_of_parts_and_transposes() -> None:
         exe(a, b, storage[:, 2 : n + 2])
 
 
+@pytest.mark.parametrize("steps", [(8, 1), (1, 3), (5, 1)])
+def test_a_compact_array_does_not_pass_for_one_with_fixed_distances(steps: tuple[int, int]) -> None:
+    a = te.placeholder((3, 4), name="A")
+    b = te.compute((3, 4), lambda i, j: a[i, j] * 2, name="B")
+    x, y = np.ones((3, 4), np.float32), np.zeros((3, 4), np.float32)
+    exe = build(te.create_schedule(b.op), [a, b], strides={"A": steps})
+    with pytest.raises(
+        RuntimeFailure, match=r"of argument A lie \d+ bytes apart, the kernel needs"
+    ):
+        exe(x, y)
+    far = np.lib.stride_tricks.as_strided(
+        np.arange(40, dtype=np.float32), (3, 4), (4 * steps[0], 4 * steps[1])
+    )
+    exe(far, y)
+    np.testing.assert_array_equal(y, far * 2)
+
+
 def test_the_signature_says_it_and_survives_saving() -> None:
     a, b = doubled()
     exe = build(te.create_schedule(b.op), [a, b], strides={"A": (None, 2)})

@@ -3,6 +3,7 @@
 from .build import Source, build, lower, program_of
 from .executable import Executable, SourceKind
 from .loops import Loops
+from .strided import with_strides
 from .work import count_flops
 
 __all__ = [
@@ -14,4 +15,5 @@ __all__ = [
     "count_flops",
     "lower",
     "program_of",
+    "with_strides",
 ]

@@ -55,11 +55,12 @@ class _MethodDef(ctypes.Structure):
 def quick_entry(signature: Signature, kernel: int, parallel_for: int) -> Enter:
     """The short way to call the kernel at an address; always `CLOSER_LOOK` if there is none.
 
-    There is none with scalars, with sizes known only at run time, or where the layout of Python's
-    objects is not the usual one.
+    There is none with scalars, with sizes known only at run time, for arrays whose elements lie
+    apart, or where the layout of Python's objects is not the usual one.
     """
     buffers = [p for p in signature.params if isinstance(p, BufferParam)]
     known = all(isinstance(size, int) for p in buffers for size in p.shape)
+    known = known and not any(p.strides for p in buffers)
     if not known or len(buffers) != len(signature.params) or len(buffers) > MOST_PARAMETERS:
         return _closer_look
     method = _method()

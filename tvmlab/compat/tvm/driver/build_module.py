@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 from tvmlab.compat.tvm.ir.module import IRModule, PrimFunc
-from tvmlab.compat.tvm.missing import refused
 from tvmlab.compat.tvm.runtime.module import DeviceModule, Module
 from tvmlab.compat.tvm.target import Target
 from tvmlab.driver import Loops, program_of
@@ -18,22 +17,24 @@ from tvmlab.schedule import TeSchedule
 from tvmlab.support import UserError, items_of
 from tvmlab.te import Tensor
 
+from .binds import described_tensors, with_binds
+
 __all__ = ["build", "lower", "schedule_to_module"]
+
+Binds: TypeAlias = Mapping[Tensor, Buffer] | None
 
 
 def lower(
     inp: TeSchedule | IRModule | PrimFunc,
     args: Sequence[Any] | None = None,
     name: str = "main",
-    binds: Mapping[Tensor, Buffer] | None = None,
+    binds: Binds = None,
     simple_mode: bool = False,
 ) -> Any:
     """The loops of a schedule: a module of one function, or what is readable in simple mode."""
-    if binds:
-        raise refused("tvm.lower(binds=...)", "arguments are row-major arrays; leave binds out")
     if isinstance(inp, IRModule):
         return inp
-    program = inp.program if isinstance(inp, PrimFunc) else _shown(inp, args, name)
+    program = inp.program if isinstance(inp, PrimFunc) else _shown(inp, args, name, binds)
     loops = lower_program(program, simple_mode=True)
     return loops if simple_mode else IRModule({name: PrimFunc(loops.program, program)})
 
@@ -42,7 +43,7 @@ def schedule_to_module(
     sch: TeSchedule,
     args: Sequence[Any] | None = None,
     name: str = "main",
-    binds: Mapping[Tensor, Buffer] | None = None,
+    binds: Binds = None,
 ) -> IRModule:
     """The function of a schedule, as a module."""
     made = lower(sch, args, name, binds)
@@ -57,7 +58,7 @@ def build(
     target_host: Any = None,
     runtime: Any = None,
     name: str = "default_function",
-    binds: Mapping[Tensor, Buffer] | None = None,
+    binds: Binds = None,
 ) -> Module:
     """Compile a schedule, or functions that were lowered, to a module that can be called.
 
@@ -65,10 +66,8 @@ def build(
     is interpreted, since there is none to run it on.
     """
     del target_host, runtime
-    if binds:
-        raise refused("tvm.build(binds=...)", "arguments are row-major arrays; leave binds out")
     machine = Target.of(target)
-    functions = _functions(inputs, args, name)
+    functions = _functions(inputs, args, name, binds)
     if not machine.is_cpu:
         for label, program in functions.items():
             require_fitting(label, program, machine)
@@ -78,7 +77,9 @@ def build(
     )
 
 
-def _functions(inputs: Any, args: Sequence[Any] | None, name: str) -> dict[str, Program]:
+def _functions(
+    inputs: Any, args: Sequence[Any] | None, name: str, binds: Binds
+) -> dict[str, Program]:
     if isinstance(inputs, IRModule):
         return {n: f.scheduled for n, f in inputs.functions.items()}
     if isinstance(inputs, PrimFunc):
@@ -87,23 +88,20 @@ def _functions(inputs: Any, args: Sequence[Any] | None, name: str) -> dict[str, 
     if several is not None:
         found: dict[str, Program] = {}
         for item in several:
-            found.update(_functions(item, args, name))
+            found.update(_functions(item, args, name, binds))
         return found
     if isinstance(inputs, Loops):
         return {name: inputs.program}
-    return {name: program_of(inputs, _tensors(args), name)}
+    tensors = described_tensors(args, binds)
+    return {name: with_binds(program_of(inputs, tensors, name), tensors, binds)}
 
 
-def _shown(inp: Any, args: Sequence[Any] | None, name: str) -> Program:
+def _shown(inp: Any, args: Sequence[Any] | None, name: str, binds: Binds) -> Program:
     """The program of a schedule to look at; what the arguments leave out stands at their end."""
-    given = _tensors(args)
-    if given is not None and isinstance(inp, TeSchedule):
-        given += inp.missing(given)
-    return program_of(inp, given, name)
-
-
-def _tensors(args: Sequence[Any] | None) -> list[Any] | None:
-    return None if args is None else list(args)
+    tensors = described_tensors(args, binds)
+    if tensors is not None and isinstance(inp, TeSchedule):
+        tensors += inp.missing(tensors)
+    return with_binds(program_of(inp, tensors, name), tensors, binds)
 
 
 def require_fitting(name: str, program: Program, target: Target) -> None:
