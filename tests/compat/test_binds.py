@@ -62,6 +62,18 @@ def test_a_lowered_function_keeps_the_strides() -> None:
     assert "A_stride" not in str(tvm.lower(sch, [a, b], simple_mode=True))
 
 
+@pytest.mark.parametrize("strides", [[8, 1], [te.var("s"), 1], [1, 3]])
+def test_a_program_for_a_device_reads_by_indices(strides: list[Any]) -> None:
+    sch, a, b = doubled((3, 4))
+    row, column = sch[b].op.axis
+    sch[b].bind(row, te.thread_axis("blockIdx.x"))
+    sch[b].bind(column, te.thread_axis("threadIdx.x"))
+    buffer = tvm.tir.decl_buffer((3, 4), name="Ab", strides=strides)
+    source, result = np.arange(12, dtype="float32").reshape(3, 4), np.zeros((3, 4), "float32")
+    tvm.build(sch, [a, b], "cuda", binds={a: buffer})(source, result)
+    np.testing.assert_array_equal(result, source * 2)
+
+
 def test_a_buffer_without_strides_is_a_compact_array() -> None:
     sch, a, b = doubled((3, 4))
     module = tvm.build(sch, [a, b], "llvm", binds={a: tvm.tir.decl_buffer((3, 4), name="Ab")})

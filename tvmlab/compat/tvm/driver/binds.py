@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import replace
+from typing import Any, cast
 
 from tvmlab.driver import with_strides
-from tvmlab.ir import Buffer, Program, const_int
+from tvmlab.ir import STRIDES, Buffer, Program, const_int
 from tvmlab.support import ShapeError, TypeMismatch, UserError
 from tvmlab.te import Tensor, View
 
-__all__ = ["described_tensors", "with_binds"]
+__all__ = ["described_tensors", "with_binds", "without_binds"]
 
 
 def described_tensors(
@@ -55,6 +56,19 @@ def with_binds(
         if isinstance(buffer, View) and buffer.declared_strides:
             strides[param.name] = [const_int(step) for step in buffer.declared_strides]
     return with_strides(program, strides)
+
+
+def without_binds(program: Program) -> Program:
+    """The program as it is interpreted: by indices, wherever the elements of an array lie."""
+    rows = cast(
+        "tuple[tuple[str, tuple[int | str, ...]], ...]", dict(program.annotations).get(STRIDES, ())
+    )
+    distances = {step for _, steps in rows for step in steps}
+    return replace(
+        program,
+        params=tuple(p for p in program.params if p.name not in distances),
+        annotations=tuple(note for note in program.annotations if note[0] != STRIDES),
+    )
 
 
 def _tensor_of(arg: Any, tensors: Mapping[int, Tensor]) -> Any:

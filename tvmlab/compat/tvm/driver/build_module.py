@@ -17,7 +17,7 @@ from tvmlab.schedule import TeSchedule
 from tvmlab.support import UserError, items_of
 from tvmlab.te import Tensor
 
-from .binds import described_tensors, with_binds
+from .binds import described_tensors, with_binds, without_binds
 
 __all__ = ["build", "lower", "schedule_to_module"]
 
@@ -71,7 +71,7 @@ def build(
     if not machine.is_cpu:
         for label, program in functions.items():
             require_fitting(label, program, machine)
-        return DeviceModule({n: _for_device(p, n) for n, p in functions.items()}, machine)
+        return DeviceModule({n: (without_binds(p), n) for n, p in functions.items()}, machine)
     return Module(
         {n: build_executable(p, machine.described) for n, p in functions.items()},
     )
@@ -121,7 +121,3 @@ def require_fitting(name: str, program: Program, target: Target) -> None:
                 f"but the target's max_shared_memory_per_block is {limit}",
                 hint="compute what is shared further in, in smaller parts",
             )
-
-
-def _for_device(program: Program, name: str) -> tuple[Program, str]:
-    return program, name
