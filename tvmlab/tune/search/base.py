@@ -53,7 +53,7 @@ class Search:
         """Note what was measured; 0 stands for a failure. Points never asked for count too."""
         self._points = np.concatenate([self._points, points])
         self._throughput = np.concatenate([self._throughput, throughput])
-        self._seen.update(row.tobytes() for row in np.ascontiguousarray(points, np.int32))
+        self._seen.update(self._keys(points))
 
     def _choose(self, count: int, score: Score | None) -> Points:
         """Points to measure, best first; more than `count`, in case some were seen."""
@@ -65,16 +65,19 @@ class Search:
         return self._points[[n for n in order[:count] if self._throughput[n] > 0]]
 
     def _unseen(self, points: Points) -> NDArray[np.bool_]:
-        rows = np.ascontiguousarray(points, np.int32)
-        return np.array([row.tobytes() not in self._seen for row in rows], dtype=bool)
+        return np.array([key not in self._seen for key in self._keys(points)], dtype=bool)
+
+    def _keys(self, points: Points) -> list[bytes]:
+        """Equal for points that are known to give the same schedule."""
+        rows = np.ascontiguousarray(self.space.essence(points), np.int32)
+        return [row.tobytes() for row in rows]
 
     def _fresh(self, points: Points, count: int) -> Points:
         """The first so many unseen points, which are seen from now on."""
         kept: list[int] = []
-        for n, row in enumerate(np.ascontiguousarray(points, np.int32)):
+        for n, key in enumerate(self._keys(points)):
             if len(kept) == count:
                 break
-            key = row.tobytes()
             if key not in self._seen:
                 self._seen.add(key)
                 kept.append(n)

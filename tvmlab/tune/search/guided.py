@@ -40,7 +40,8 @@ class BestPoints:
             return
         everything = np.concatenate([self.points, points[new]])
         values = np.concatenate([self.scores, scores[new]])
-        _, first = np.unique(everything, axis=0, return_index=True)
+        essence = self._search.space.essence(everything)
+        _, first = np.unique(essence, axis=0, return_index=True)
         order = first[np.argsort(-values[first], kind="stable")][: self._most]
         self.points, self.scores = everything[order], values[order]
 
@@ -68,7 +69,7 @@ class GuidedSearch(Search):
         good = count - int(self.rng.binomial(count, share))
         if not len(pool):
             return pool
-        return pool[diverse(pool, scores, good)]
+        return pool[diverse(self.space.essence(pool), scores, good)]
 
     def _explore(self, count: int, score: Score) -> tuple[Points, Scores]:
         """Unseen points that the model likes, and what it says of them."""

@@ -86,6 +86,14 @@ class Knobs:
         """The items in some order."""
         return [items[n] for n in self._take(order_knob(name, len(items)))]
 
+    def ignore(self, *names: str) -> None:
+        """Say of knobs that their values decide nothing, as others are.
+
+        Points that differ in such knobs only are then one point to a search. It may depend on
+        what `choose`, `flag` and `order` gave, not on numbers.
+        """
+        del names
+
     def _take(self, knob: Knob) -> Any:
         raise NotImplementedError
 
@@ -131,6 +139,11 @@ class Columns(Knobs):
     def __init__(self, knobs: Mapping[str, Knob], points: Points) -> None:
         self._knobs = knobs
         self._columns = {name: points[:, n] for n, name in enumerate(knobs)}
+        self.ignored: set[str] = set()
+
+    def ignore(self, *names: str) -> None:
+        """Note which knobs decide nothing at these points."""
+        self.ignored.update(names)
 
     def split(
         self,

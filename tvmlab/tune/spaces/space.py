@@ -38,6 +38,7 @@ from .outline import Outline
 from .outline_nest import NotOutlinedError
 from .prefix import Prefix
 from .reader import Chosen, Columns, Declaring, Knobs, Points
+from .table import table_rows, table_text
 
 Outputs: TypeAlias = Tensor | Sequence[Tensor] | Program
 Template: TypeAlias = Callable[[Any, Knobs], None]
@@ -99,6 +100,7 @@ class Space:
         self._start = start
         self.not_outlined = ""
         self._prefix: Prefix | None = None
+        self._ignored: dict[bytes, NDArray[np.bool_]] = {}
         self.knobs: Mapping[str, Knob] = self._declared()
         self._sizes = np.array([len(knob) for knob in self.knobs.values()], dtype=np.int64)
         self._limits = Limits(self.knobs, limits)
@@ -149,6 +151,22 @@ class Space:
     def structural(self) -> NDArray[np.bool_]:
         """Which knobs decide about steps; points that agree in them are looked at together."""
         return np.array([not knob.numeric for knob in self.knobs.values()], dtype=bool)
+
+    def essence(self, points: Points) -> Points:
+        """The points with the first option for each knob that decides nothing there.
+
+        It is the same for points that are known to give the same schedule; it need not be within
+        the limits. What decides nothing is known once features of such points were asked for.
+        """
+        if not self._ignored:
+            return points
+        kept = np.ascontiguousarray(points, np.int32).copy()
+        kinds, kind = np.unique(kept[:, self.structural], axis=0, return_inverse=True)
+        for number, row in enumerate(kinds):
+            ignored = self._ignored.get(row.tobytes())
+            if ignored is not None:
+                kept[np.ix_(kind.ravel() == number, ignored)] = 0
+        return kept
 
     def mutate(
         self, points: Points, rng: np.random.Generator, knobs: NDArray[np.bool_] | None = None
@@ -309,43 +327,25 @@ class Space:
         if self._prefix is None:
             self._prefix = Prefix(self.begin())
         outline = Outline(self._prefix, len(points))
+        columns = Columns(self.knobs, points)
         try:
-            self.template(outline, Columns(self.knobs, points))
+            self.template(outline, columns)
         except ValueError as error:
             if "truth value" not in str(error):
                 raise
             raise NotOutlinedError(
                 "the template decides by a number which steps to take"
             ) from error
+        if columns.ignored:
+            kind = points[0, self.structural].tobytes()
+            self._ignored[kind] = np.array([name in columns.ignored for name in self.knobs])
         return outline
 
     # ----------------------------------------------------------------- tables
 
     def rows(self) -> list[tuple[str, str, int, str]]:
         """The knobs as a table: name, kind, number of options, examples."""
-        return [(k.name, k.kind, len(k), _examples(k)) for k in self.knobs.values()]
+        return table_rows(self.knobs)
 
     def __str__(self) -> str:
-        header = ("knob", "kind", "options", "such as")
-        cells = [header, *((a, b, str(c), d) for a, b, c, d in self.rows())]
-        widths = [max(len(row[n]) for row in cells) for n in range(3)]
-        lines = [
-            "  ".join(
-                [row[0].ljust(widths[0]), row[1].ljust(widths[1]), row[2].rjust(widths[2]), row[3]]
-            )
-            for row in cells
-        ]
-        return "\n".join([*lines, f"{self.size:,} points"])
-
-
-def _examples(knob: Knob) -> str:
-    shown = knob.options if len(knob) <= 4 else (*knob.options[:2], "...", knob.options[-1])
-    return ", ".join(_plain(option) for option in shown)
-
-
-def _plain(option: Value) -> str:
-    if isinstance(option, bool):
-        return "yes" if option else "no"
-    if isinstance(option, tuple):
-        return " x ".join(map(str, option))
-    return str(option) or "none"
+        return f"{table_text(self.knobs)}\n{self.size:,} points"

@@ -163,6 +163,8 @@ class Tiles:
     def _in_parts(self, sch: Any, shape: Shape, tiled: list[str], knobs: Knobs) -> None:
         """Some terms of the sums of a part of the output, tile by tile, then some more."""
         plan, main = self.plan, self.plan.main
+        sums = [name for name, kind, _ in plan.axes if kind == "reduce"]
+        knobs.ignore("accumulator", "order", *sums)
         *spatial, k = sch.loops(main)
         steps, inner = sch.split(k, [None, shape.depth])
         sch.reorder(steps, *spatial, inner)
