@@ -5,6 +5,7 @@ from .assumptions import size_facts
 from .composite import composite, forget_composite
 from .history import History, HistoryNode
 from .history_file import ReadHistory, read_history, write_history
+from .independence import touches_apart
 from .index import ProgramIndex, accesses, blocks_in, index_of
 from .kinds import block_kind
 from .primitives.reduction import ReductionForm, reduction_form
@@ -62,5 +63,6 @@ __all__ = [
     "repeat_steps",
     "replay_step",
     "size_facts",
+    "touches_apart",
     "write_history",
 ]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
-from tvmlab.ir import Block, Buffer, For, Program, const_int
+from tvmlab.ir import Block, Buffer, For, Program, Var, const_int
 
 from .assumptions import INDEPENDENT, is_assumed
 from .dataflow import flows_within, is_dataflow, moves_apart
@@ -96,6 +96,29 @@ def is_private(index: ProgramIndex, buffer: Buffer, loop: For) -> bool:
         return False
     users = [*index.writers.get(buffer, []), *index.readers.get(buffer, [])]
     return all(index.is_under(user, loop) for user in users)
+
+
+def touches_apart(program: Program, variable: Var, buffer: Buffer) -> bool:
+    """Whether iterations of a loop around blocks, side by side, can share an intermediate buffer.
+
+    True if no two of them touch the same element, one of them writing. Then values may stay in the
+    buffer from one round of a loop further out to the next, where copies would lose them.
+    """
+    index = index_of(program)
+    loop = index.loops.get(variable)
+    if loop is None:  # one inside a block
+        return False
+    if const_int(loop.extent) == 1 or moves_apart(index, loop, buffer):
+        return True
+    users = [b for b in index.users(buffer) if index.is_under(b, loop)]
+    others = [b for b in index.program.buffers if b is not buffer]
+    orders = side_by_side(index, loop)
+    conflict = find_conflict(index, users, orders, free_sums=False, skip=others)
+    if conflict is None:
+        return True
+    # Who says that iterations are independent means shared elements, unless copies are as good.
+    assumed = conflict.certainty != "sure" and is_assumed(loop.annotations, INDEPENDENT)
+    return assumed and not flows_within(index, loop, buffer)
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,6 +35,7 @@ from .index import ProgramIndex, buffers_written, index_of, nest_of
 from .joint_start import require_clear_start
 from .kinds import block_kind
 from .legality import binding_vars
+from .thread_memory import require_lasting_memory
 from .thread_reads import require_own_reads
 from .verdict import RefusedError, refuse, unsure
 from .waiting import require_common_waits, require_equal_grids
@@ -52,9 +53,9 @@ class Asked:
         """The refusal of the step by one of the rules of threads."""
         return refuse(self._name(rule), f"cannot {self.what}: {why}", **more)  # type: ignore[arg-type]
 
-    def doubt(self, rule: str, why: str, *, subject: object) -> RefusedError:
+    def doubt(self, rule: str, why: str, **more: object) -> RefusedError:
         """The refusal of a step that may be lawful, but could not be shown to be."""
-        return unsure(self._name(rule), f"cannot {self.what}: {why}", subject=subject)
+        return unsure(self._name(rule), f"cannot {self.what}: {why}", **more)  # type: ignore[arg-type]
 
     def _name(self, rule: str) -> str:
         return f"{self.primitive}.{rule}" if self.by_bind else f"{self.primitive}.breaks-threads"
@@ -82,6 +83,7 @@ def require_lawful_threads(program: Program, asked: Asked) -> None:
         _require_apart(index, loop, exempt, own, asked)
     _require_narrow_warps(program, loops, asked)
     require_own_reads(program, placed, sharing, asked.refuse)
+    require_lasting_memory(index, sharing, asked.doubt)
     kernels = [lp for lp in loops if lp.kind == "thread" and not _in_threads(lp, index)]
     require_equal_grids(kernels, asked.refuse)
     require_common_waits(kernels, sharing, asked.refuse)
