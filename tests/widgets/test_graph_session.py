@@ -101,6 +101,28 @@ def test_a_pinned_schedule_stays_with_the_model(session: GraphSession, tmp_path:
     assert len(session.pins) == 0
 
 
+def test_steps_that_read_what_they_overwrite_are_not_pinned() -> None:
+    """The model keeps softmax in the place of its input; half a row later, a sum reads it again."""
+    g = GraphBuilder("net")
+    x = g.input("x", TensorType.of("float32", (32, 32)))
+    row = g.add("softmax", g.add("matmul", x, x), axis=1)
+    g.output(g.add("matmul", row, x))
+    session = GraphSession(Model.of(g.graph()))
+    schedule = session.open("1").schedule
+    _, exp, total, divide, product = schedule.blocks()
+    schedule.compute_inline(exp)
+    schedule.compute_inline(divide)
+    columns = schedule.loops(product)[1]
+    schedule.serial(columns)
+    halves, _ = schedule.split(columns, [2, None])
+    schedule.compute_at(total, halves)
+    session.pin("1")
+    assert session.wait(60)
+    assert "read after it is overwritten" in session.state["note"]
+    assert session.state["rows"][1]["schedule"] == "default"
+    session.close()
+
+
 def test_a_module_from_disk_is_explored_too(tmp_path: Path) -> None:
     export(build(network()), tmp_path / "net")
     session = GraphSession(Model.of(tmp_path / "net"))
