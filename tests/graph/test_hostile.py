@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from onnx import TensorProto, helper, numpy_helper
+from onnx.parser import parse_graph
 
 from tvmlab.graph import GraphError
 from tvmlab.graph.onnx import from_onnx
@@ -195,11 +196,22 @@ def good_model() -> Any:
             helper.make_node("Conv", ["x", "w"], ["c"], pads=[1, 1, 1, 1]),
             helper.make_node("Shape", ["c"], ["s"]),
             helper.make_node("Reshape", ["c", "s"], ["r"]),
-            helper.make_node("Softmax", ["r"], ["y"], axis=1),
+            helper.make_node("Softmax", ["r"], ["p"], axis=1),
+            helper.make_node("Loop", ["", "true", "p"], ["y"], body=parse_graph(TURN)),
         ],
-        [weights],
+        [weights, numpy_helper.from_array(np.array(True), "true")],
         (1, 2, 5, 5),
     )
+
+
+TURN = """
+turn (int64 i, bool c, float[1,4,5,5] s) => (bool on, float[1,4,5,5] t) {
+    t = Mul (s, s)
+    least = Constant <value = float {0.01}> ()
+    most = ReduceMax <keepdims = 0> (t)
+    on = Greater (most, least)
+}
+"""
 
 
 def mutations(seed: int, count: int) -> None:

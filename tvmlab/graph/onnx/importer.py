@@ -328,7 +328,7 @@ class _Importer:
         """The nodes that are built already."""
         return tuple(self.builder.nodes)
 
-    def branch(self, site: Site, graph: Any, inputs: Sequence[str]) -> Sequence[str]:
+    def branch(self, site: Site, graph: GraphProto, inputs: Sequence[str]) -> Sequence[str]:
         """The outputs of a graph inside a node, built in place on values of its inputs."""
         self._scopes.append(dict(zip((i.name for i in graph.input), inputs, strict=False)))
         try:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -22,7 +21,7 @@ def while_loop(site: Site) -> list[str]:
     GraphError
         If it gathers rows: how many there are is not known. Or if a state changes its shape.
     """
-    body: Any = site.attr("body")
+    body = site.graph("body")
     count = len(site.inputs) - 2
     if len(body.output) > 1 + count:
         # Whoever knows the number of turns may hand it in.

@@ -7,7 +7,6 @@ loop runs, the compiled model finds out.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -27,12 +26,12 @@ def _if(site: Site) -> list[str]:
     if condition is None:
         return _choices(site)
     branch = "then_branch" if bool(condition.reshape(-1)[0]) else "else_branch"
-    return list(site.around.branch(site, site.attr(branch), []))
+    return list(site.around.branch(site, site.graph(branch), []))
 
 
 def _choices(site: Site) -> list[str]:
     results = [
-        site.around.branch(site, site.attr(name), []) for name in ("then_branch", "else_branch")
+        site.around.branch(site, site.graph(name), []) for name in ("then_branch", "else_branch")
     ]
     if any(site.around.type_of(a) != site.around.type_of(b) for a, b in zip(*results, strict=True)):
         # Results of different shapes: which one it is has to be known.
@@ -46,7 +45,7 @@ def _loop(site: Site) -> list[str]:
     """Written out turn by turn if its end is known now, else a loop of the compiled model."""
     if (site.has(0) and site.known(0) is None) or (site.has(1) and site.known(1) is None):
         return while_loop(site)
-    body: Any = site.attr("body")
+    body = site.graph("body")
     limit = int(site.constant(0, "how often the loop runs").reshape(())) if site.has(0) else None
     alive = bool(site.constant(1, "whether the loop runs").reshape(())) if site.has(1) else True
     state, rows = [site[n] for n in range(2, len(site.inputs))], list[list[str]]()
@@ -73,7 +72,7 @@ def _scan(site: Site) -> list[str]:
     """A body over the slices of some inputs, which it takes with a state."""
     if site.opset < 9:
         raise site.error("Scan of opset 8 is not supported", hint="convert the model to opset 9")
-    body: Any = site.attr("body")
+    body = site.graph("body")
     count = int(site.attr("num_scan_inputs"))
     first = len(site.inputs) - count
     state = [site[n] for n in range(first)]

@@ -17,7 +17,7 @@ from tvmlab.graph.types import GraphError, TensorType
 from tvmlab.support import DType
 
 from .frame import Inside
-from .proto import NodeProto, TensorProto, attribute_value, element_type, tensor_array
+from .proto import GraphProto, NodeProto, TensorProto, attribute_value, element_type, tensor_array
 
 Result: TypeAlias = Union[str, Sequence[str]]
 Converter: TypeAlias = Callable[["Site"], Result]
@@ -41,7 +41,7 @@ class Surroundings(Protocol):
     def add(self, op: str, inputs: Sequence[str], count: int, attrs: dict[str, Attribute],
             names: Sequence[str], node: str) -> list[str]: ...  # fmt: skip
     def param(self, array: Any, name: str) -> str: ...
-    def branch(self, site: Site, graph: Any, inputs: Sequence[str]) -> Sequence[str]: ...
+    def branch(self, site: Site, graph: GraphProto, inputs: Sequence[str]) -> Sequence[str]: ...
     def apart(self, types: Sequence[TensorType], make: Inside) -> tuple[Graph, list[str]]: ...
     def value_of(self, name: str) -> str: ...
     def nodes_so_far(self) -> Sequence[Node]: ...
@@ -159,6 +159,13 @@ class Site:
         if not isinstance(value, TensorProto):
             raise self.error(f"the attribute {name!r} is no tensor")
         return tensor_array(value, None)
+
+    def graph(self, name: str) -> GraphProto:
+        """An attribute that is a graph."""
+        value = self.attr(name)
+        if not isinstance(value, GraphProto):
+            raise self.error(f"the attribute {name!r} is no graph")
+        return value
 
     def element_type(self, name: str, default: int | None = None) -> DType:
         """An attribute that is an element type."""
