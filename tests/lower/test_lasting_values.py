@@ -159,3 +159,13 @@ def test_another_step_says_so_too() -> None:
     with pytest.raises(RefusedError, match="seems to read elements of B") as refused:
         sch.set_scope("B", "local")
     assert refused.value.verdict.rule == "set_scope.memory-ends"
+
+
+def test_a_thread_does_not_find_what_another_one_left_before() -> None:
+    sch = counting(3, 1, 4)
+    rounds, tasks, _ = sch.loops("B")
+    skewed = sch.skew(rounds, tasks, 4)
+    with pytest.raises(
+        RefusedError, match="seems to read elements of B that an earlier round of t"
+    ):
+        sch.bind(skewed, "vthread")

@@ -10,13 +10,13 @@ threads leaves there is gone in the next one.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from tvmlab.arith import polyhedral
-from tvmlab.ir import Block, Buffer, For, Sharing, Var, is_thread_loop
+from tvmlab.ir import Block, Buffer, For, Sharing, is_thread_loop
 
 from .dataflow import flows_within
-from .dependence import Conflict, find_overlap
+from .dependence import Conflict, find_overlap, together
 from .index import ProgramIndex
 from .legality import binding_vars
 from .thread_reads import Refuse
@@ -72,21 +72,16 @@ def _starts_anew(
 
 
 def _what_is_lost(index: ProgramIndex, owner: For, buffer: Buffer) -> Conflict | None:
-    """An element that a round writes and a later one reads, in the same threads."""
-    orders = list(_rounds_before(index, owner))
+    """An element that a round writes and a later one reads, be it in another thread."""
+    rounds = index.loops_around(owner)
+    orders: list[polyhedral.Order] = [
+        {**together(rounds[:place]), loop.var: ">"}
+        for place, loop in enumerate(rounds)
+        if not is_thread_loop(loop)
+    ]
     for writer in index.writers.get(buffer, []):
         for reader in index.readers.get(buffer, []):
             found = find_overlap(index, reader, writer, buffer, orders)
             if found is not None:
                 return found
     return None
-
-
-def _rounds_before(index: ProgramIndex, owner: For) -> Iterator[polyhedral.Order]:
-    """How a read stands to a write in an earlier round of one of the loops around a loop."""
-    around = [*index.loops_around(owner), owner]
-    same: dict[Var, polyhedral.Relation] = {lp.var: "=" for lp in around if is_thread_loop(lp)}
-    for place, loop in enumerate(around):
-        if not is_thread_loop(loop):
-            outer: dict[Var, polyhedral.Relation] = {lp.var: "=" for lp in around[:place]}
-            yield {**same, **outer, loop.var: ">"}
