@@ -13,6 +13,7 @@ from tvmlab import te, topi
 from tvmlab.codegen import interpret
 from tvmlab.driver import build
 from tvmlab.intrin import transpose_tile
+from tvmlab.runtime import empty
 from tvmlab.schedule import Schedule
 from tvmlab.support import OptionError
 from tvmlab.target import Target
@@ -37,6 +38,41 @@ def test_a_square_among_others(dtype: str, size: int) -> None:
     build(sch)(data, made)
     np.testing.assert_array_equal(meant, data.T)
     np.testing.assert_array_equal(made, data.T)
+
+
+@pytest.mark.parametrize("offset", [0, 1, 5])
+@pytest.mark.parametrize("apart", [32, 33, 48])
+@pytest.mark.parametrize(("dtype", "size"), [("float32", 16), ("float64", 8), ("int8", 16)])
+def test_stores_past_the_caches_wherever_columns_lie(
+    dtype: str, size: int, apart: int, offset: int
+) -> None:
+    x = te.placeholder((size, 32), dtype, name="x")
+    sch = Schedule(topi.transpose(x))
+    j, i = sch.loops("transpose")
+    jo, ji = sch.split(j, [None, size])
+    sch.reorder(jo, ji, i)
+    sch.tensorize(ji, transpose_tile(dtype, size, past_caches=True))
+    data = np.random.default_rng(size).integers(0, 100, (size, 32)).astype(dtype)
+    room = empty((32 * apart + offset,), dtype)
+    room[:] = 7
+    made = room[offset:].reshape(32, apart)[:, :size]
+    exe = build(sch, strides={"transpose": (None, 1)})
+    exe(data, made)
+    np.testing.assert_array_equal(made, data.T)
+    assert (room[offset:].reshape(32, apart)[:, size:] == 7).all()
+    meant = np.zeros((32, size), dtype)
+    interpret(sch.program, [data, meant])
+    np.testing.assert_array_equal(meant, data.T)
+
+
+@pytest.mark.skipif(Target.host().arch != "x86_64", reason="looks for instructions of x86")
+def test_who_stores_past_the_caches_waits_for_it() -> None:
+    x = te.placeholder((4096, 4096), name="x")
+    text = build(topi.schedule(topi.transpose(x), TWO), target=TWO).source("asm")
+    assert "movnt" in text
+    assert text.count("sfence") == 1  # once for all squares of a thread
+    small = build(topi.schedule(topi.transpose(te.placeholder((64, 64))), TWO), target=TWO)
+    assert "movnt" not in small.source("asm")
 
 
 @pytest.mark.parametrize("size", [0, 1, 3, 12])

@@ -14,13 +14,18 @@ from tvmlab.support import DType, OptionError
 from tvmlab.te import TensorIntrin, View
 
 
-def transpose_tile(dtype: DType | str, size: int, rows: int | None = None) -> TensorIntrin:
+def transpose_tile(
+    dtype: DType | str, size: int, rows: int | None = None, *, past_caches: bool = False
+) -> TensorIntrin:
     """`columns[j, i] = rows[i, j]` for rows of `size` elements, which lie at any distance.
 
     Parameters
     ----------
     rows
         How many there are, at most `size`; a square by default.
+    past_caches
+        Whether columns are stored past the caches where their addresses allow it, for a result
+        that is larger than these; see `stream`.
 
     Raises
     ------
@@ -39,7 +44,7 @@ def transpose_tile(dtype: DType | str, size: int, rows: int | None = None) -> Te
             hint=f"take from 1 to {size} rows at once, or a larger square",
         )
     kind = DType.of(dtype)
-    name = f"transpose_{kind.bits}_{count}x{size}"
+    name = f"transpose_{kind.bits}_{count}x{size}" + ("_past_caches" if past_caches else "")
     given = te.placeholder((count, size), kind, name="rows")
     columns = te.compute((size, count), lambda j, i: given[i, j], name="columns")
     source = te.decl_buffer(given.shape, given.dtype, "rows", strides=[None, 1])
@@ -51,12 +56,11 @@ def transpose_tile(dtype: DType | str, size: int, rows: int | None = None) -> Te
         return te.call_extern("int32", name, *pointers, made.strides[0], read.strides[0])
 
     binds = {given: source, columns: target}
-    return te.decl_tensor_intrin(
-        columns, code, name, binds=binds, llvm=_code(name, kind, size, count)
-    )
+    text = _code(name, kind, size, count, past_caches=past_caches)
+    return te.decl_tensor_intrin(columns, code, name, binds=binds, llvm=text)
 
 
-def _code(name: str, dtype: DType, size: int, rows: int) -> str:
+def _code(name: str, dtype: DType, size: int, rows: int, *, past_caches: bool) -> str:
     element, align = f"i{dtype.bits}", dtype.itemsize
     vector = f"<{size} x {element}>"
     arguments = "ptr noalias %to, ptr noalias %from, i64 %apart, i64 %stride"
@@ -80,9 +84,27 @@ def _code(name: str, dtype: DType, size: int, rows: int) -> str:
             f"<{rows} x i32> <{mask}>",
             f"  %q{r}.o = mul i64 %apart, {r}",
             f"  %q{r} = getelementptr inbounds {element}, ptr %to, i64 %q{r}.o",
-            f"  store {kept} %w{r}, ptr %q{r}, align {align}",
         ]
-    return "\n".join([*lines, "  ret void", "}"]) + "\n"
+    stores = [f"  store {kept} %w{r}, ptr %q{r}" for r in range(size)]
+    usual = [*(f"{store}, align {align}" for store in stores), "  ret void"]
+    if not past_caches:
+        return "\n".join([*lines, *usual, "}"]) + "\n"
+    whole = rows * align
+    past = [f"{store}, align {whole}, !nontemporal !0" for store in stores]
+    lines += [*_if_aligned(whole, align), "past:", *past, "  ret void", "usual:", *usual, "}"]
+    return "\n".join([*lines, "!0 = !{i32 1}"]) + "\n"
+
+
+def _if_aligned(whole: int, itemsize: int) -> list[str]:
+    """Go to `past` if each column begins at a multiple of its size, else to `usual`."""
+    return [
+        "  %address = ptrtoint ptr %to to i64",
+        f"  %step = mul i64 %apart, {itemsize}",
+        "  %both = or i64 %address, %step",
+        f"  %rest = and i64 %both, {whole - 1}",
+        "  %aligned = icmp eq i64 %rest, 0",
+        "  br i1 %aligned, label %past, label %usual",
+    ]
 
 
 def _round(step: int, size: int, vector: str) -> list[str]:

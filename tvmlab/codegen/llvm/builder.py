@@ -216,6 +216,7 @@ class ModuleText:
         self.recurs = False
         self.reloads = False
         self.plain = False
+        self.past_caches = False
         self.attributes = ""
 
     def unique(self, wish: str) -> str:

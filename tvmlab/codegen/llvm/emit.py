@@ -32,6 +32,7 @@ from .parallel import only_forks
 from .plain import is_plain
 from .ranges import UNKNOWN_EXTENT, Ranges
 from .signature import BufferUse, buffer_argument, buffer_uses, nodes_of, steady_buffers
+from .streaming import stores_past_caches
 from .types import llvm_type
 from .written import loop_writes
 
@@ -108,6 +109,7 @@ def _emit_kernel(
     uses = buffer_uses(nodes)
     ctx.steady = steady_buffers(uses)
     module.plain = not texts and is_plain(program)
+    module.past_caches = any(stores_past_caches(code) for code in program.imported_code)
     shapes = [size for p in program.params if isinstance(p, Buffer) for size in p.shape]
     sizes = {var for size in shapes for var in _factors(size)}
     arguments: list[str] = []

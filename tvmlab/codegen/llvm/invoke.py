@@ -14,6 +14,7 @@ from tvmlab.support import InternalError, UnsupportedOp
 from .builder import FunctionText
 from .context import Context, runs
 from .memory import element_pointer
+from .streaming import fence_at_leave
 from .types import c_parameter, llvm_type
 
 PACKED_ENTRY = "tvmlab_call_packed"
@@ -92,6 +93,8 @@ def _call_symbol(ctx: Context, stmt: Invoke, name: str) -> None:
     shown = f'"{name}"'
     ctx.module.declare_text(name, f"declare void @{shown}({', '.join(types)})")
     ctx.fn.effect(f"call void @{shown}({', '.join(operands)})")
+    if ctx.module.past_caches:
+        fence_at_leave(ctx)
 
 
 def _call_packed(ctx: Context, stmt: Invoke, name: str) -> None:

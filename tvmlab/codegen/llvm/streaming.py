@@ -30,6 +30,16 @@ def store_past_caches(
     fn.effect(f"store {kind} {value}, ptr {pointer}, align {align}")
     fn.jump(done)
     fn.start(done)
+    fence_at_leave(ctx)
+
+
+def fence_at_leave(ctx: Context) -> None:
+    """Let a function that stored past the caches wait for these stores before it is left."""
     if ctx.target.arch == "x86_64":
         fence = ctx.module.declare("llvm.x86.sse.sfence", "void", "")
-        fn.at_leave(f"call void {fence}()")
+        ctx.fn.at_leave(f"call void {fence}()")
+
+
+def stores_past_caches(code: str) -> bool:
+    """Whether code that is linked in has such stores of its own."""
+    return "!nontemporal" in code

@@ -27,15 +27,26 @@ def place_in_memory(sch: Schedule, machine: Target) -> None:
     long rows that wait for the last operation do so in the output's memory. Rows that are read
     several times are asked for while the row before is computed.
     """
-    first, second, last = _cache_sizes(machine)
-    moved = sum(_bytes(p) for p in sch.program.params if isinstance(p, Buffer))
+    first, second, _ = _cache_sizes(machine)
     for buffer in _results(sch):
-        if moved > last and _bytes(buffer) * _LARGE_RESULT > last:
+        if goes_past_caches(sch, buffer, machine):
             _store_past_caches(sch, buffer)
         else:
             _store_in_place(sch, buffer, first // _LONG_ROW)
-    if moved > second:
+    if _moved(sch) > second:
         _ask_ahead(sch)
+
+
+def goes_past_caches(sch: Schedule, buffer: Buffer, machine: Target) -> bool:
+    """Whether a buffer is a result so large that the caches would only be emptied for it."""
+    last = _cache_sizes(machine)[2]
+    large = _moved(sch) > last and _bytes(buffer) * _LARGE_RESULT > last
+    return large and buffer in sch.program.params
+
+
+def _moved(sch: Schedule) -> int:
+    """Bytes of all parameters."""
+    return sum(_bytes(p) for p in sch.program.params if isinstance(p, Buffer))
 
 
 def _cache_sizes(machine: Target) -> tuple[int, int, int]:

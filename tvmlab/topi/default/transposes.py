@@ -8,6 +8,7 @@ from tvmlab.schedule import BlockRef, LoopRef, Schedule
 from tvmlab.target import Target
 
 from .look import access_steps, block_of, tried
+from .memory import goes_past_caches
 
 _LEAST = 4
 """Rows of the smallest square that is worth it."""
@@ -20,6 +21,9 @@ _WORTH_CUTTING = 4
 
 _SQUARES = 4
 """Squares side by side that are done one after the other, so that memory is read in longer runs."""
+
+_LONG_RUN = 32
+"""As many as that if the caches need not hold what is written meanwhile."""
 
 
 def transpose_squares(
@@ -36,14 +40,16 @@ def transpose_squares(
     size = 0 if found is None else _size(sch, block, found, machine)
     if found is None or not size:
         return None
-    across, along = found
     others = [loop for loop in loops if loop not in found]
-    parts = [_divided(sch, loop, size) for loop in (across, along)]
+    written = block_of(sch, block).writes[0].buffer
+    past = goes_past_caches(sch, written, machine)
+    runs = (_LONG_RUN if past else _SQUARES, _SQUARES)
+    parts = [_divided(sch, loop, size, run) for loop, run in zip(found, runs, strict=True)]
     (across_outer, across_run, across_in), (along_outer, along_run, along_in) = parts
     order = [*others, along_outer, across_outer, along_run, across_run, across_in, along_in]
     kept = [loop for loop in order if loop is not None]
     tried(lambda: sch.reorder(*kept))
-    tile = transpose_tile(_dtype(sch, block), size)
+    tile = transpose_tile(written.dtype, size, past_caches=past)
     if tried(lambda: sch.tensorize(across_in, tile)) is None:
         tried(lambda: sch.vectorize(along_in))
     return [loop for loop in (*others, along_outer, across_outer) if loop is not None]
@@ -80,10 +86,6 @@ def _directions(
     return reads, writes
 
 
-def _dtype(sch: Schedule, block: BlockRef) -> str:
-    return str(block_of(sch, block).writes[0].buffer.dtype)
-
-
 def _size(sch: Schedule, block: BlockRef, found: tuple[LoopRef, LoopRef], machine: Target) -> int:
     """Rows of a square that divides both loops: at most the lanes of a vector, and half of the
     registers; 0 if only tiny ones do.
@@ -103,13 +105,14 @@ def _largest(sch: Schedule, block: BlockRef, machine: Target) -> int:
 
 
 def _divided(
-    sch: Schedule, loop: LoopRef, size: int
+    sch: Schedule, loop: LoopRef, size: int, run: int
 ) -> tuple[LoopRef | None, LoopRef | None, LoopRef]:
     """Groups of squares, squares of a group, and the inside of a square."""
     squares = (loop.extent or 0) // size
-    if squares % _SQUARES == 0 and squares > _SQUARES:
-        outer, run, inside = sch.split(loop, [None, _SQUARES, size])
-        return outer, run, inside
+    together = next((n for n in (run, _SQUARES) if squares % n == 0 and squares > n), None)
+    if together is not None:
+        outer, middle, inside = sch.split(loop, [None, together, size])
+        return outer, middle, inside
     if squares == 1:
         return None, None, loop
     outer, inside = sch.split(loop, [None, size])
