@@ -45,6 +45,8 @@ def test_compile_run_profile(
     assert main(["profile", out, "--repeats", "2"]) == 0
     said = capsys.readouterr().out
     assert "1 steps" in said
+    assert main(["run", out, "--size", "batch=4"]) == 1
+    assert "is compiled, so its sizes are fixed" in capsys.readouterr().err
     assert "this process at its peak" in said
     assert main(["profile", out, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)[0]["bytes"] == 64
@@ -95,7 +97,9 @@ def test_compile_to_bytes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
         (["compile", "MODEL", "-o", "out", "--int8", "nodata"], "the samples nodata cannot be"),
         (["compile", "MODEL", "-o", "out"], "has inputs of unknown size: batch"),
         (["compile", "MODEL", "-o", "out", "--tuned", "nolog"], "there is no tuning log nolog"),
+        (["compile", "MODEL", "-o", "MODEL", "--size", "batch=1"], "exists and is no module"),
         (["run", "MODEL", "--size", "batch"], "--size batch is no size"),
+        (["run", "MODEL", "--size", "batch=1", "--size", "n=2"], "leaves no size 'n' open"),
         (["run", "nowhere.onnx"], "the model nowhere.onnx cannot be read"),
         (["run", "MODEL", "--size", "batch=1", "--input", "x"], "--input x names no file"),
         (["run", "MODEL", "--size", "batch=1", "--input", "z=a.npy"], "has no input 'z'"),

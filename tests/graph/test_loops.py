@@ -14,6 +14,7 @@ import tvmlab as tl
 from tvmlab.graph import GraphError, evaluate, export
 from tvmlab.graph.onnx import from_onnx
 from tvmlab.runtime import load
+from tvmlab.support import RuntimeFailure
 
 
 def model(inputs: str, outputs: str, nodes: str) -> onnx.ModelProto:
@@ -125,6 +126,64 @@ def test_loops_in_loops(tmp_path: Path) -> None:
     check(NESTED, {"x": np.array([1, 2, 3], "f4")}, tmp_path)
 
 
+WRITING = model(
+    "float[4] x",
+    "float[6,4] rows, int64[1] last",
+    """
+    true = Constant <value = bool {1}> ()
+    zero = Constant <value = int64[1] {0}> ()
+    empty = Constant <value = int64[2] {6, 4}> ()
+    start = ConstantOfShape (empty)
+    rows, last, y = Loop ("", true, start, zero, x)
+        <body = turn (int64 n, bool c, float[6,4] r, int64[1] i, float[4] s)
+         => (bool on, float[6,4] filled, int64[1] next, float[4] t) {
+        one = Constant <value = int64[1] {1}> ()
+        none = Constant <value = int64[1] {0}> ()
+        six = Constant <value = int64[1] {6}> ()
+        next = Add (i, one)
+        end = Min (six, next)
+        old = Slice (r, i, end, none, one)
+        size = Shape (old)
+        half = Constant <value = float {1.5}> ()
+        t = Mul (s, half)
+        new = Expand (t, size)
+        a = Squeeze (i)
+        b = Squeeze (end)
+        step = Squeeze (one)
+        place = Range (a, b, step)
+        column = Unsqueeze (place, one)
+        indices = Expand (column, size)
+        filled = ScatterElements <axis = 0> (r, indices, new)
+        sum = ReduceSum <keepdims = 0> (t)
+        far = Constant <value = float {30.0}> ()
+        on = Less (sum, far)
+    }>
+    """,
+)
+"""A row is written in each turn, at a place that the loop counts up."""
+
+
+def test_places_that_a_loop_counts_up() -> None:
+    check(WRITING, {"x": np.array([1, 2, 3, 4], "f4")})
+
+
+def test_places_that_may_be_negative_are_refused() -> None:
+    proto = onnx.ModelProto()
+    proto.CopyFrom(WRITING)
+    zero = next(n for n in proto.graph.node if n.output[0] == "zero")
+    zero.attribute[0].t.CopyFrom(onnx.numpy_helper.from_array(np.array([-1])))
+    with pytest.raises(GraphError, match="counted from the state zero, which may be negative"):
+        from_onnx(proto)
+
+
+def test_a_place_outside_is_found_when_the_loop_runs() -> None:
+    built = tl.compiler.build(WRITING)
+    module = tl.runtime.create(built.graph, built.lib)
+    module.bind_params(built.params)
+    with pytest.raises(RuntimeFailure):
+        module.run(x=np.zeros(4, "f4"))
+
+
 def test_rows_of_a_number_that_nobody_knows_are_refused() -> None:
     proto = onnx.ModelProto()
     proto.CopyFrom(ROOT)
@@ -151,5 +210,5 @@ def test_a_state_that_grows_is_refused() -> None:
         }>
         """,
     )
-    with pytest.raises(GraphError, match=r"state 0 is float32\[1\] before a turn and float32\[2\]"):
+    with pytest.raises(GraphError, match=r"the state x is .* before a turn and"):
         from_onnx(proto)

@@ -9,6 +9,7 @@ from typing import Any
 
 from tvmlab.graph import BuildOptions, export
 from tvmlab.graph.compiler import build_with_report
+from tvmlab.graph.export import require_replaceable
 from tvmlab.graph.kernels import FindSchedule
 from tvmlab.graph.pins import read_pins
 from tvmlab.support import OptionError
@@ -45,6 +46,7 @@ def fill(parser: Parser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Compile and write."""
     start = time.perf_counter()
+    require_replaceable(Path(arguments.output))  # before minutes of compiling
     options = BuildOptions(fuse=not arguments.no_fuse, cache=not arguments.no_cache)
     sizes = sizes_of(arguments.size)
     model: Any = Path(arguments.model)
@@ -79,6 +81,7 @@ def run(arguments: argparse.Namespace) -> int:
         print(f"schedules from the tuning log: {facts['tuned_kernels']} of {facts['kernels']}")
     print(f"memory between steps: {facts['workspace_bytes']} bytes "
           f"(at least {facts['workspace_lower_bound']})")  # fmt: skip
+    print(f"tvmlab run {written} runs it, tvmlab profile {written} measures it")
     return 0
 
 

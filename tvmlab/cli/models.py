@@ -56,6 +56,9 @@ def module_of(arguments: Any) -> GraphModule:
     """The module of a saved folder or archive, or of a model that is compiled now."""
     path = Path(arguments.model)
     if path.is_dir() or path.suffix == ".zip":
+        if arguments.size:
+            raise OptionError(f"{path} is compiled, so its sizes are fixed",
+                              hint="compile the model again with --size")  # fmt: skip
         return load(path)
     built = build(
         path,
@@ -135,7 +138,10 @@ def _read(path: str) -> Any:
     try:
         return np.load(path, allow_pickle=False)
     except (OSError, ValueError) as error:
-        raise OptionError(f"the array {path} cannot be read: {error}") from None
+        why = error.strerror if isinstance(error, OSError) and error.strerror else error
+        raise OptionError(
+            f"the array {path} cannot be read: {why}", hint="numpy.save writes such files"
+        ) from None
 
 
 def _noise(spec: TensorSpec, rng: np.random.Generator) -> Any:

@@ -134,7 +134,8 @@ def build_with_report(
     parameters = outline.parameters()
     needed = gathered({s.name: parameters[s.name] for s in plan.params})
     found = frozenset(r.symbol for r in requests if r.trace)
-    report = BuildReport(outline.graph, outline.groups, arranged.memory, outline.passes, found,
+    groups = tuple(group for group, _ in outline.compiled())
+    report = BuildReport(outline.graph, groups, arranged.memory, outline.passes, found,
                          outline.views, sum(kernel.seconds for kernel in kernels.values()),
                          arranged.replaced)  # fmt: skip
     return Built(plan, library, needed), report

@@ -90,10 +90,22 @@ def _pack(folder: Path, target: Path) -> None:
     os.replace(archive, target)
 
 
-def _replace(folder: Path, target: Path) -> None:
-    if target.exists() and not (target / MANIFEST).is_file():
+def require_replaceable(target: Path) -> None:
+    """Refuse a place where something else than a module lies.
+
+    Raises
+    ------
+    OptionError
+        If there is something.
+    """
+    archive = target.suffix == ".zip"
+    if target.exists() and not (target.is_file() if archive else (target / MANIFEST).is_file()):
         raise OptionError(f"{target} exists and is no module, so it is not replaced",
                           hint="name another folder")  # fmt: skip
+
+
+def _replace(folder: Path, target: Path) -> None:
+    require_replaceable(target)
     folder.chmod(0o755)
     old = target.with_name(f".{target.name}.old")
     if target.exists():

@@ -44,12 +44,23 @@ class Outline:
     passes: tuple[PassRecord, ...] = ()
     copies: tuple[tuple[str, str, KernelRequest], ...] = ()
 
+    def compiled(self) -> Iterator[tuple[Group, KernelRequest]]:
+        """All groups that become kernels, also those of bodies."""
+        for number, (group, request) in enumerate(zip(self.groups, self.asked, strict=True)):
+            if request is None:
+                yield from self.loops[number].compiled()
+            else:
+                yield group, request
+
     def requests(self) -> Iterator[KernelRequest]:
-        """All kernels, also those of bodies."""
-        yield from (request for request in self.asked if request is not None)
-        for body in self.loops.values():
-            yield from body.requests()
+        """All kernels."""
+        yield from (request for _, request in self.compiled())
+        yield from self._copiers()
+
+    def _copiers(self) -> Iterator[KernelRequest]:
         yield from (request for *_, request in self.copies)
+        for body in self.loops.values():
+            yield from body._copiers()
 
     def parameters(self) -> dict[str, Array]:
         """The parameters of the graph and of all bodies."""

@@ -19,11 +19,17 @@ class Frame:
     ----------
     floor
         The number of scopes whose names belong to the graph around it.
+    states
+        Its inputs that are nothing of the graph around it.
+    counted
+        Those that were taken for places that a loop counts up.
     """
 
     def __init__(self, outer: GraphBuilder, floor: int) -> None:
         self.outer, self.floor = outer, floor
         self.builder = GraphBuilder("body")
+        self.states: list[str] = []
+        self.counted: set[str] = set()
         self._inner: dict[str, str] = {}
 
     def taken(self, value: str) -> str:
@@ -37,15 +43,19 @@ class Frame:
             )
         return self._inner[value]
 
+    @property
+    def graph(self) -> Graph:
+        """The graph as it was built."""
+        return remove_dead(self.builder.graph())
+
     def closed(self) -> tuple[Graph, list[str]]:
-        """The graph, whose constants are inputs now, and the outer values behind its own inputs."""
-        graph = remove_dead(self.builder.graph())
+        """The graph, whose constants are inputs now, and the outer values behind its states."""
+        graph = self.graph
         outside = {inner: value for value, inner in self._inner.items()}
         used = {i for node in graph.nodes for i in node.used} | {*graph.outputs}
-        own = [i for i in graph.inputs if i not in outside]
         taken = [i for i in graph.inputs if i in outside and i in used]
         values = [outside[i] for i in taken]
         for name, array in graph.params.items():
             taken.append(name)
             values.append(outside.get(name) or self.outer.param(array, name))
-        return graph.with_nodes(graph.nodes, inputs=(*own, *taken), params={}), values
+        return graph.with_nodes(graph.nodes, inputs=(*self.states, *taken), params={}), values

@@ -92,6 +92,7 @@ class _Importer:
         self.builder = GraphBuilder(name)
         self._folder = folder
         self._sizes = sizes
+        self._open: set[str] = set()
         self._scopes: list[dict[str, Held]] = [{}]
         self._frames: list[Frame] = []
 
@@ -119,6 +120,12 @@ class _Importer:
             raise GraphError(
                 f"the model has no input {min(given)!r}",
                 hint=f"inputs are {', '.join(i.name for i in graph.input)}",
+            )
+        unknown = self._sizes.keys() - self._open
+        if unknown:
+            raise GraphError(
+                f"the model leaves no size {min(unknown)!r} open",
+                hint=f"it leaves open: {', '.join(sorted(self._open)) or 'none'}",
             )
         self._nodes(graph)
         outputs = [self._value(o.name, f"the output {o.name}") for o in graph.output]
@@ -149,6 +156,7 @@ class _Importer:
                 raise ShapeError(f"the input size {name} is {size}, which is impossible")
             return as_dim(size)
         wanted = Sym.name(str(size or name))
+        self._open.add(str(size or name))
         return wanted.bind(self._sizes)
 
     # -------------------------------------------------------------------- nodes
@@ -324,6 +332,11 @@ class _Importer:
         """The value that stands for a name of the model."""
         return self._value(name, "a node")
 
+    @property
+    def frame(self) -> Frame | None:
+        """The graph apart that is being built."""
+        return self._frames[-1] if self._frames else None
+
     def nodes_so_far(self) -> Sequence[Node]:
         """The nodes that are built already."""
         return tuple(self.builder.nodes)
@@ -338,8 +351,8 @@ class _Importer:
         finally:
             self._scopes.pop()
 
-    def apart(self, types: Sequence[TensorType], make: Inside) -> tuple[Graph, list[str]]:
-        """A graph of its own, and the values of the graph around it that it takes besides.
+    def apart(self, types: Sequence[TensorType], make: Inside) -> Frame:
+        """A graph of its own, which may take values of the graph around it.
 
         Parameters
         ----------
@@ -352,13 +365,13 @@ class _Importer:
         self._frames.append(frame)
         self.builder = frame.builder
         try:
-            inputs = [self.builder.input(f"state{n}", type_) for n, type_ in enumerate(types)]
-            for output in make(inputs, frame.taken):
+            frame.states = [self.builder.input(f"state{n}", t) for n, t in enumerate(types)]
+            for output in make(frame.states, frame.taken):
                 self.builder.output(output)
         finally:
             self.builder = frame.outer
             self._frames.pop()
-        return frame.closed()
+        return frame
 
 
 def _in_order(graph: GraphProto, known: set[str]) -> list[NodeProto]:

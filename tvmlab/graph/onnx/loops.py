@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
+from tvmlab.graph.passes import simplify
 from tvmlab.graph.text import to_text
 from tvmlab.support import BOOL
 
+from .counting import grows
+from .frame import Frame
 from .registry import Site
 from .values import Value
 
@@ -32,25 +35,12 @@ def while_loop(site: Site) -> list[str]:
             "the loop gathers a row in each turn, and goes on for as many turns as it computes",
             hint="export the model with a fixed number of turns",
         )
-    states = [site.param(np.array(0, np.int64)), *(site[n] for n in range(2, len(site.inputs)))]
-    types = [site.around.type_of(state) for state in states]
-
-    def turn(inputs: Sequence[str], taken: Callable[[str], str]) -> list[str]:
-        counter, *own = inputs
-        made = site.around.branch(site, body, [counter, site.param(np.array(True)), *own])
-        following = Value(site, counter) + 1
-        alive = Value(site, made[0]).reshape()
-        if site.has(0):
-            alive = alive & _below(following, Value(site, taken(site[0])))
-        return [alive.name, following.name, *made[1:]]
-
-    graph, taken = site.around.apart(types, turn)
-    for number, (output, type_) in enumerate(zip(graph.outputs[1:], types, strict=True)):
-        if graph.types[output] != type_:
-            raise site.error(
-                f"state {number - 1} is {type_} before a turn and {graph.types[output]} after it, "
-                "but a graph has fixed shapes"
-            )
+    given = [site.param(np.array(0, np.int64)), *(site[n] for n in range(2, len(site.inputs)))]
+    kept = _unchanged(_turn(site, given, {}), given)
+    states = [value for number, value in enumerate(given) if number not in kept]
+    turn = _turn(site, states, kept)
+    _check(site, turn, states)
+    graph, taken = turn.closed()
     alive = Value(site, site[1] if site.has(1) else site.param(np.array(True)))
     alive = alive.cast(BOOL).reshape()
     if site.has(0):
@@ -58,7 +48,67 @@ def while_loop(site: Site) -> list[str]:
     inputs = [alive.name, *states, *taken]
     made = site.add_several("while_loop", inputs, len(states),
                             {"body": to_text(graph), "states": len(states)})  # fmt: skip
-    return made[1:]
+    results = iter(made)
+    return [kept.get(n) or next(results) for n in range(len(given))][1:]
+
+
+def _turn(site: Site, states: Sequence[str], kept: Mapping[int, str]) -> Frame:
+    """One turn as a graph of its own.
+
+    Parameters
+    ----------
+    kept
+        By number among all of them, states that are no states since no turn changes them.
+    """
+    body = site.graph("body")
+
+    def make(inputs: Sequence[str], taken: Callable[[str], str]) -> list[str]:
+        own = iter(inputs)
+        count = len(states) + len(kept)
+        counter, *rest = [taken(kept[n]) if n in kept else next(own) for n in range(count)]
+        made = site.around.branch(site, body, [counter, site.param(np.array(True)), *rest])
+        following = Value(site, counter) + 1
+        alive = Value(site, made[0]).reshape()
+        if site.has(0):
+            alive = alive & _below(following, Value(site, taken(site[0])))
+        changed = [v for n, v in enumerate([following.name, *made[1:]]) if n not in kept]
+        return [alive.name, *changed]
+
+    return site.around.apart([site.around.type_of(s) for s in states], make)
+
+
+def _unchanged(turn: Frame, states: Sequence[str]) -> dict[int, str]:
+    """By number, the states that a turn leaves as they are."""
+    graph = simplify(turn.graph)
+    found: dict[int, str] = {}
+    for number, (inner, state) in enumerate(zip(turn.states, states, strict=True)):
+        value = graph.outputs[1 + number]
+        same = graph.types[value] == graph.types[inner]
+        while value in graph.producers and graph.producers[value].op in ("identity", "reshape"):
+            value = graph.producers[value].inputs[0]
+        if same and value == inner:
+            found[number] = state
+    return found
+
+
+def _check(site: Site, turn: Frame, states: Sequence[str]) -> None:
+    """Refuse states that change their types, or are no places though the body takes them for such.
+
+    Raises
+    ------
+    GraphError
+        It names the state.
+    """
+    graph = turn.graph
+    for output, inner, state in zip(graph.outputs[1:], turn.states, states, strict=True):
+        before, after = turn.builder.types[inner], turn.builder.types[output]
+        if before != after:
+            raise site.error(f"the state {state} is {before} before a turn and {after} after it, "
+                             "but a graph has fixed shapes")  # fmt: skip
+        first = site.around.array_of(state)
+        counts = first is not None and bool((first >= 0).all()) and grows(graph, inner, output)
+        if inner in turn.counted and not counts:
+            raise site.error(f"places are counted from the state {state}, which may be negative")
 
 
 def _below(counter: Value, limit: Value) -> Value:

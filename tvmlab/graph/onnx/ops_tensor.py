@@ -10,6 +10,7 @@ import numpy as np
 from tvmlab.graph.dims import Dim, Sym, product
 from tvmlab.graph.operators import axes_of, axis_of
 
+from .counting import counted_places
 from .proto import TensorProto, tensor_array
 from .registry import Site, onnx_op
 
@@ -145,6 +146,8 @@ def _slice(site: Site) -> str:
     if "starts" in site.attrs:
         starts, ends = site.attrs["starts"], site.attr("ends", ())
         axes, steps = site.attrs.get("axes"), None
+    elif (moving := _moving_slice(site)) is not None:
+        return moving
     else:
         starts, ends = site.ints(1, "the starts"), site.ints(2, "the ends")
         axes = site.ints(3, "the axes") if site.has(3) else None
@@ -152,6 +155,18 @@ def _slice(site: Site) -> str:
     return site.add("slice", site[0], starts=tuple(starts), ends=tuple(ends),
                     axes=tuple(range(len(starts)) if axes is None else axes),
                     steps=tuple(steps or [1] * len(starts)))  # fmt: skip
+
+
+def _moving_slice(site: Site) -> str | None:
+    """A slice between places that a loop counts up, if it is one."""
+    ones = site.known(4) if site.has(4) else np.array(1)
+    axis = site.known(3)
+    if site.known(1) is not None or axis is None or axis.size != 1 or ones is None or ones != 1:
+        return None
+    places = counted_places(site, 1, 2)
+    if places is None:
+        return None
+    return site.add("gather", site[0], places.name, axis=int(axis.reshape(())))
 
 
 @onnx_op("Pad")
@@ -183,6 +198,11 @@ def _expand(site: Site) -> str:
 
 @onnx_op("Range")
 def _range(site: Site) -> str:
+    step = site.known(2)
+    if step is not None and step == 1 and site.known(0) is None:
+        places = counted_places(site, 0, 1)
+        if places is not None:
+            return places.name
     start, limit, step = (site.constant(n, w).reshape(()) for n, w in
                           ((0, "the start"), (1, "the limit"), (2, "the step")))  # fmt: skip
     if step == 0 or abs((float(limit) - float(start)) / float(step)) > 1 << 24:

@@ -12,11 +12,11 @@ from typing import Any, Protocol, TypeAlias, Union
 import numpy as np
 
 from tvmlab.graph.dims import Dim
-from tvmlab.graph.ir import Array, Attribute, Graph, Node
+from tvmlab.graph.ir import Array, Attribute, Node
 from tvmlab.graph.types import GraphError, TensorType
 from tvmlab.support import DType
 
-from .frame import Inside
+from .frame import Frame, Inside
 from .proto import GraphProto, NodeProto, TensorProto, attribute_value, element_type, tensor_array
 
 Result: TypeAlias = Union[str, Sequence[str]]
@@ -32,9 +32,12 @@ class NeedsValue(GraphError):  # noqa: N818 - the name says what is wrong
 
 
 class Surroundings(Protocol):
-    """What a site asks of the importer."""
+    """What a site asks of the importer; `frame` is the turn of a loop that is being built."""
 
     opset: int
+
+    @property
+    def frame(self) -> Frame | None: ...
 
     def type_of(self, value: str) -> TensorType: ...
     def array_of(self, value: str) -> Array | None: ...
@@ -42,7 +45,7 @@ class Surroundings(Protocol):
             names: Sequence[str], node: str) -> list[str]: ...  # fmt: skip
     def param(self, array: Any, name: str) -> str: ...
     def branch(self, site: Site, graph: GraphProto, inputs: Sequence[str]) -> Sequence[str]: ...
-    def apart(self, types: Sequence[TensorType], make: Inside) -> tuple[Graph, list[str]]: ...
+    def apart(self, types: Sequence[TensorType], make: Inside) -> Frame: ...
     def value_of(self, name: str) -> str: ...
     def nodes_so_far(self) -> Sequence[Node]: ...
 
