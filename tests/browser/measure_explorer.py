@@ -111,7 +111,7 @@ def measure_nest(explorer: Explorer, title: str) -> None:
         times.append(change(explorer, act, shown, ".tvmlab-tree"))
         explorer.press("Control+z")
         expect(explorer.root.locator(".tvmlab-kind[data-kind=unrolled]")).to_have_count(0)
-        expect(explorer.root.locator("[data-action]").first).to_be_visible()
+        explorer.root.locator("[data-action]").first.wait_for()
     table(f"{title}: unroll to picture", times, 200)
 
 
@@ -138,17 +138,17 @@ def measure_code(explorer: Explorer, title: str, tabs: list[str]) -> None:
         for turn in range(TIMES):
             code.get_by_role("tab", name="Python").click()
             explorer.press("Control+z" if turn % 2 else "u")
-            explorer.page.wait_for_timeout(120)
-            expect(explorer.root.locator("[data-action]").first).to_be_visible()
+            explorer.page.wait_for_timeout(60)
+            explorer.root.locator("[data-action]").first.wait_for()
             act = f"root.querySelector('[data-tab={tab}]').click()"
             times.append(change(explorer, act, shown))
         table(f"{title}: code tab {tab}", times, 300)
 
 
-MEASURED = """
-(text => text.includes('quartiles') && !/stale|measuring|waiting/.test(text))(
-    root.querySelector('.tvmlab-stat').textContent)
-"""
+MEASURED = (
+    "(text => text.includes('quartiles') && !/stale|measuring|waiting/.test(text))("
+    "root.querySelector('.tvmlab-stat').textContent)"
+)
 
 
 def measure_first(explorer: Explorer, title: str) -> None:
