@@ -115,34 +115,46 @@ def measure_nest(explorer: Explorer, title: str) -> None:
     table(f"{title}: unroll to picture", times, 200)
 
 
-TABS = {
-    "loops": "for ",
-    "passes": "",
-    "lowered": "for ",
-    "llvm": "define",
-    "asm": ".text",
-}
+TABS = {"loops": "for ", "passes": "", "lowered": "for ", "llvm": "%", "asm": ","}
+"""The tabs of code, and what some line of each has wherever the listing is scrolled to."""
+
+
+NEW_STATE = """
+sch.goto(start)
+loop = max(sch.loops("C"), key=lambda loop: loop.extent or 0)
+sch.split(loop, [None, {factor}])
+"""
 
 
 def measure_code(explorer: Explorer, title: str, tabs: list[str]) -> None:
-    """Opening tabs of the code, of a program that is new each time."""
+    """Opening tabs of the code, of a program that is new each time: one loop is split otherwise."""
     code = explorer.root.get_by_role("region", name="Code")
-    explorer.select(explorer.loops()[0])
+    in_kernel(explorer.page, "start = sch.history.current")
+    factors = iter(range(2, 500))
     for tab in tabs or TABS:
         shown = (
             "root.querySelector('.tvmlab-passes summary')"
             if tab == "passes"
-            else f"root.querySelector('.tvmlab-listing').textContent.includes('{TABS[tab]}')"
+            else f"root.querySelector('.tvmlab-listing[aria-busy=false]')"
+            f"?.textContent.includes('{TABS[tab]}')"
         )
         times: list[float] = []
-        for turn in range(TIMES):
+        for _ in range(TIMES):
             code.get_by_role("tab", name="Python").click()
-            explorer.press("Control+z" if turn % 2 else "u")
-            explorer.page.wait_for_timeout(60)
-            explorer.root.locator("[data-action]").first.wait_for()
+            in_kernel(explorer.page, NEW_STATE.format(factor=next(factors)))
+            explorer.page.wait_for_timeout(100)
             act = f"root.querySelector('[data-tab={tab}]').click()"
             times.append(change(explorer, act, shown))
         table(f"{title}: code tab {tab}", times, 300)
+
+
+def in_kernel(page: Page, code: str) -> None:
+    """Run Python in the kernel of the open notebook."""
+    page.evaluate(
+        """code => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel
+            .requestExecute({code}).done.then(() => true)""",
+        code,
+    )
 
 
 MEASURED = (
@@ -311,7 +323,8 @@ if __name__ == "__main__":
     if what == "steps":
         in_lab(NESTS[rest[0]], measure_nest)
     elif what == "code":
-        in_lab(NESTS[rest[0]], lambda explorer, title: measure_code(explorer, title, rest[1:]))
+        nest = f"deep(512, loops={int(rest[0]) - 1})" if rest[0] != "300" else NESTS["300"]
+        in_lab(nest, lambda explorer, title: measure_code(explorer, title, rest[1:]))
     elif what == "first":
         in_lab(f"product({rest[0]})", measure_first)
     elif what == "files":

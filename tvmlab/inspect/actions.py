@@ -226,7 +226,7 @@ def _param(schedule: Schedule, offer: Offer, spec: ParamSpec, ids: SymbolIds) ->
     return ParamReport(
         spec.name,
         _form_kind(spec, choices),
-        spec.doc,
+        spec.doc.replace("None", "auto") if spec.kind == "factors" else spec.doc,
         _value(default, ids),
         choices,
         extent,

@@ -4,6 +4,7 @@ import { marked, t } from '../hostPage';
 import { h, s } from '../dom';
 import { bytes, compact, count, percent } from '../format';
 import type { IInsight } from '../insights';
+import { blocksText, buffersText } from '../plurals';
 
 const [WIDTH, HEIGHT, GAP_X, GAP_Y] = [132, 38, 16, 24];
 
@@ -27,7 +28,7 @@ export const flowInsight: IInsight = {
         h(
           'span',
           { class: 'tvmlab-dim' },
-          t('%1 blocks, %2 buffers', blocks, nodes.length - blocks)
+          `${blocksText(blocks)}, ${buffersText(nodes.length - blocks)}`
         )
       ),
       picture(answer.data, selected),

@@ -98,13 +98,20 @@ function row(step: StepGain, before: number | null, at: (seconds: number) => num
     h(
       'td',
       { class: 'tvmlab-fall' },
-      known &&
-        h('i', {
-          'data-gain': gain?.kind ?? 'none',
-          style: `left:${left.toFixed(1)}%;width:${Math.max(right - left, 0.8).toFixed(1)}%`,
-          'aria-hidden': 'true'
-        }),
-      gainText(gain)
+      h(
+        'div',
+        {},
+        h(
+          'span',
+          { class: 'tvmlab-track', 'aria-hidden': 'true' },
+          known &&
+            h('i', {
+              'data-gain': gain?.kind ?? 'none',
+              style: `left:${left.toFixed(1)}%;width:${Math.max(right - left, 0.8).toFixed(1)}%`
+            })
+        ),
+        gainText(gain)
+      )
     ),
     h('td', {}, seconds === null ? '–' : time(seconds)),
     h('td', {}, ...withoutText(step))

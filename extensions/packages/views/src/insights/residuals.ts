@@ -6,6 +6,7 @@ import { digits, factor, percent, readersUnit } from '../format';
 import type { IInsight } from '../insights';
 import type { IViewState } from '../viewState';
 import { choiceOf, chooser, translated } from './choosing';
+import { featureNote } from './features';
 import { factsTable } from './tables';
 
 type Chosen = ResidualsCommand['chosen'];
@@ -128,7 +129,8 @@ function found(
               percent(share)
             ]),
             t('What these schedules share')
-          )
+          ),
+          featureNote()
         ]),
     h('h5', {}, t('Which they are, in %1', unit)),
     h(

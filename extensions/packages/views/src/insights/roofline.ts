@@ -88,6 +88,11 @@ const MEMORY = 'memory';
 const EVERY = 'every';
 /** The form of a level's points: nobody has to tell colors apart. */
 const FORMS = ['circle', 'square', 'triangle', 'diamond'] as const;
+const SIGNS = { circle: '●', square: '■', triangle: '▲', diamond: '◆' } as const;
+/** Per cent of a ceiling that noise in measuring it explains. */
+const MOST_SHARE = 105;
+/** Where along its line a bandwidth has its name. */
+const NAME_PLACES = [0.85, 0.6, 0.35, 0.45];
 
 /** The levels that hand out bytes, nearest first. */
 function levelsOf({ points }: Roofline): string[] {
@@ -109,18 +114,23 @@ function lastWords({ points, compute, memory }: Roofline, level: string): string
   const intensity = intensityAt(last, level);
   const roof = Math.min(peak.rate, (own?.rate ?? Infinity) * intensity);
   const what = roof < peak.rate ? t('bandwidth of %1', level) : t('arithmetic');
-  return t(
+  const share = Math.round((100 * last.gflops) / roof);
+  const words = t(
     '%1: %2 at %3 operations a byte from %4, %5 % of what %6 allows.',
     last.label,
     rate(last.gflops),
     digits(intensity),
     level,
-    Math.round((100 * last.gflops) / roof),
+    share,
     what
   );
+  return share <= MOST_SHARE
+    ? words
+    : `${words} ${t('More than a ceiling is a sign that the machine was busy when that was measured.')}`;
 }
 
-function chart({ compute, memory, points }: Roofline, levels: readonly string[]): HTMLElement {
+function chart(found: Roofline, levels: readonly string[]): HTMLElement {
+  const { compute, memory, points } = found;
   const peak = compute[0]?.rate ?? 1;
   const xs = levels.flatMap(level => points.map(point => intensityAt(point, level)));
   const ys = points.map(point => point.gflops);
@@ -153,20 +163,22 @@ function chart({ compute, memory, points }: Roofline, levels: readonly string[])
         ? t('operations for each byte from %1', levels[0] ?? '')
         : t('operations for each byte')
     ),
-    ...compute.map(({ label, rate }, index) => flat(label, rate, index, { x, y })),
+    ...compute.map(({ rate }, index) => flat(rate, index, { x, y })),
     ...memory.map((roof, index) => slope(roof, index, peak, [x0, y0], { x, y })),
     ...levels.flatMap((level, index) =>
       trailOf(points, level, levels.length > 1 ? index : 0, { x, y })
     )
   );
   const host = h('div', { class: 'tvmlab-chart' });
-  host.append(drawing);
+  host.append(drawing, ceilings(found));
   if (levels.length > 1) {
     host.append(
       h(
         'p',
         { class: 'tvmlab-why' },
-        levels.map((level, index) => `${FORMS[index % FORMS.length] ?? ''} ${level}`).join(' · ')
+        levels
+          .map((level, index) => `${SIGNS[FORMS[index % FORMS.length] ?? 'circle']} ${level}`)
+          .join(' · ')
       )
     );
   }
@@ -226,16 +238,15 @@ interface IScales {
   y: (value: number) => number;
 }
 
-function flat(label: string, rate: number, index: number, { y }: IScales): SVGElement {
+function flat(rate: number, index: number, { y }: IScales): SVGElement {
   return s(
     'g',
     { class: index === 0 ? 'tvmlab-roof' : 'tvmlab-roof tvmlab-lower' },
-    s('line', { x1: LEFT, y1: y(rate), x2: RIGHT, y2: y(rate) }),
-    s('text', { x: RIGHT, y: y(rate) - 3, 'text-anchor': 'end' }, `${label} ${digits(rate)}`)
+    s('line', { x1: LEFT, y1: y(rate), x2: RIGHT, y2: y(rate) })
   );
 }
 
-/** A bandwidth; the words of neighbors stand at different places along their lines. */
+/** A bandwidth; the names of neighbors stand at different places along their lines. */
 function slope(
   { label, rate }: Ceiling,
   index: number,
@@ -244,28 +255,28 @@ function slope(
   { x, y }: IScales
 ): SVGElement {
   const start = Math.max(x0, y0 / rate);
-  const end = peak / rate;
-  const at = index % 2 === 0 ? 0.7 : 0.3;
-  const middle = start ** (1 - at) * Math.max(end, start) ** at;
+  const end = Math.max(peak / rate, start);
+  const at = NAME_PLACES[index % NAME_PLACES.length] ?? 0.5;
+  const place = start ** (1 - at) * end ** at;
   return s(
     'g',
     { class: 'tvmlab-roof' },
     s('line', { x1: x(start), y1: y(start * rate), x2: x(end), y2: y(peak) }),
-    s(
-      'text',
-      {
-        x: x(middle),
-        y: y(middle * rate) - 3,
-        transform: `rotate(${tilt(x(start), y(start * rate), x(end), y(peak)).toFixed(1)} ${x(middle).toFixed(1)} ${(y(middle * rate) - 3).toFixed(1)})`,
-        'text-anchor': 'middle'
-      },
-      t('%1 %2 GB/s', label, digits(rate))
-    )
+    s('text', { x: x(place), y: y(place * rate) + 4, 'text-anchor': 'middle' }, label)
   );
 }
 
-function tilt(x1: number, y1: number, x2: number, y2: number): number {
-  return (Math.atan2(y2 - y1, x2 - x1) * 180) / Math.PI;
+/** What the lines of the chart stand for; in it, figures would lie over one another. */
+function ceilings({ compute, memory }: Roofline): HTMLElement {
+  const flats = compute.map(({ label, rate: top }, index) =>
+    index === 0 ? `${label} ${rate(top)}` : t('%1 (dashed) %2', label, rate(top))
+  );
+  const slopes = memory.map(({ label, rate: top }) => `${label} ${digits(top)}`);
+  return h(
+    'p',
+    { class: 'tvmlab-why' },
+    t('Ceilings of arithmetic: %1; of bytes, in GB/s: %2.', flats.join(', '), slopes.join(', '))
+  );
 }
 
 function decades(low: number, high: number): number[] {

@@ -5,6 +5,7 @@ import { h } from '../dom';
 import { digits } from '../format';
 import type { IInsight } from '../insights';
 import { choiceOf, chooser } from './choosing';
+import { featureNote } from './features';
 
 const MOST = 60;
 
@@ -87,7 +88,8 @@ function takenApart(
         )
       ),
       h('tbody', {}, ...lines.map(line => effectRow(line, most)))
-    )
+    ),
+    featureNote()
   ];
 }
 

@@ -92,6 +92,9 @@ export class Code extends Part<IViewState> {
       answer?.data && 'text' in answer.data && 'groups' in answer.data ? answer.data : null;
     const fits = tab !== 'python' || data?.text === session.python;
     this._source = fits ? data : null;
+    // What is shown may still be of the state before.
+    const fresh = answer?.version === session.history.current;
+    this._listing.setAttribute('aria-busy', String(!fresh));
     const text =
       tab === 'python' ? session.python : (answer?.error ?? data?.text ?? t('Compiling…'));
     this._texts = text === '' ? [t('# no step yet')] : text.replace(/\n$/, '').split('\n');

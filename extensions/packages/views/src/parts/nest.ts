@@ -6,6 +6,7 @@ import { type IMoving, SLOT_SIGNS, slotWords } from '../moving';
 import { type IViewState, visibleRows } from '../viewState';
 import { VirtualLines } from '../virtualLines';
 import { costStyle, legend } from './costs';
+import { blocksText, loopsText } from '../plurals';
 import { drawRow } from './line';
 import { Part } from './part';
 
@@ -145,7 +146,3 @@ function place(slot: Slot, moving: IMoving | null): HTMLElement {
     h('b', {}, `${SLOT_SIGNS[slot.status]} ${at ? slotWords(slot) : ''}`)
   );
 }
-
-const loopsText = (count: number): string => (count === 1 ? t('1 loop') : t('%1 loops', count));
-
-const blocksText = (count: number): string => (count === 1 ? t('1 block') : t('%1 blocks', count));
