@@ -17,6 +17,7 @@ export let page: IPage;
 /** Give each test of a file an explorer over the fixture. */
 export function useExplorer(): void {
   beforeEach(async () => {
+    Element.prototype.scrollIntoView = () => undefined; // jsdom lays nothing out
     const host = document.createElement('div');
     document.body.append(host);
     const model = new MockModel(state());

@@ -48,7 +48,9 @@ export const suggestInsight: IInsight = {
         ? h(
             'p',
             { class: 'tvmlab-why' },
-            t('No single step promises to be faster. Several together may be: a search tries them.')
+            t(
+              'No single step promises to be faster. Several together may be: a search from an earlier state, such as the start, tries them.'
+            )
           )
         : h('ol', { class: 'tvmlab-acts' }, ...listed.map(item)),
       h(
@@ -60,17 +62,7 @@ export const suggestInsight: IInsight = {
             )
           : t('These are guesses to try and measure; nothing is done by itself.')
       ),
-      h(
-        'div',
-        { class: 'tvmlab-foot' },
-        h('span'),
-        h(
-          'span',
-          { class: 'tvmlab-buttons' },
-          button('search', t('Search from here'), view),
-          button('measure', `▶ ${t('Measure')}`, view)
-        )
-      )
+      h('div', { class: 'tvmlab-foot' }, h('span'), button('measure', `▶ ${t('Measure')}`, view))
     ];
   }
 };

@@ -42,10 +42,16 @@ export class Side extends Part<IViewState> {
     if (selected !== this._shown || refusal !== null) {
       this.element.scrollTop = 0; // what is new stands at the top
     }
+    if (refusal !== null && refusal !== this._refused) {
+      // What was refused may have been asked for far below.
+      this._refusal.scrollIntoView({ block: 'nearest' });
+    }
+    this._refused = refusal;
     this._shown = selected;
   }
 
   private _shown: string | null = null;
+  private _refused: IViewState['refusal'] = null;
   private readonly _heading = h('div');
   private readonly _about = h('div');
   private readonly _refusal = h('div');

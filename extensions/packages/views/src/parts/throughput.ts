@@ -41,7 +41,11 @@ function counts(loop: InnerLoop): HTMLElement {
   const facts: readonly (readonly [string, number, string])[] = [
     [t('multiply-adds'), loop.fma, ''],
     [t('other arithmetic'), loop.arithmetic, ''],
-    [t('loads'), loop.loads, loop.broadcasts === 0 ? '' : t('%1 spread', loop.broadcasts)],
+    [
+      t('loads'),
+      loop.loads,
+      loop.broadcasts === 0 ? '' : t('%1 of one number for all lanes', loop.broadcasts)
+    ],
     [t('stores'), loop.stores, ''],
     [t('spills and reloads'), loop.spills, ''],
     [t('shuffles'), loop.shuffles, ''],
