@@ -14,7 +14,9 @@ import tvmlab as tl
 from tvmlab.graph import GraphError, evaluate, export
 from tvmlab.graph.onnx import from_onnx
 from tvmlab.runtime import load
-from tvmlab.support import RuntimeFailure
+from tvmlab.support import RuntimeFailure, UserError
+from tvmlab.widgets.graph_model import Model
+from tvmlab.widgets.graph_session import GraphSession
 
 
 def model(inputs: str, outputs: str, nodes: str) -> onnx.ModelProto:
@@ -182,6 +184,14 @@ def test_a_place_outside_is_found_when_the_loop_runs() -> None:
     module.bind_params(built.params)
     with pytest.raises(RuntimeFailure):
         module.run(x=np.zeros(4, "f4"))
+
+
+def test_the_explorer_tells_a_loop_from_a_kernel() -> None:
+    session = GraphSession(Model.of(from_onnx(ROOT)))
+    (row,) = (row["id"] for row in session.state["rows"] if not row["kernel"])
+    with pytest.raises(UserError, match=r"x is a loop over \d+ steps"):
+        session.open(row)
+    session.close()
 
 
 def test_rows_of_a_number_that_nobody_knows_are_refused() -> None:

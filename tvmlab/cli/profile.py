@@ -66,5 +66,5 @@ def _line(time: StepTime, total: float) -> tuple[str, ...]:
         f"{100 * time.seconds / max(total, 1e-12):.1f} %",
         f"{time.step.flops / seconds / 1e9:.2f}",
         f"{time.nbytes / seconds / 1e9:.2f}",
-        time.step.kernel,
+        time.step.kernel or f"a loop over {len(time.step.body)} steps",
     )

@@ -203,9 +203,13 @@ class GraphSession:
         steps = self.model.plan.steps
         if not row.isdigit() or int(row) >= len(steps):
             raise UserError(f"there is no row {row!r} in the graph")
-        kernel = steps[int(row)].kernel
+        step = steps[int(row)]
+        if step.body:
+            raise UserError(f"{step.name} is a loop over {len(step.body)} steps, so it has no "
+                            "schedule of its own")  # fmt: skip
+        kernel = step.kernel
         if kernel not in self._bodies:
-            raise UserError(f"what {steps[int(row)].name} computes was not kept with the module",
+            raise UserError(f"what {step.name} computes was not kept with the module",
                             hint="compile the model again with this version")  # fmt: skip
         return kernel
 
