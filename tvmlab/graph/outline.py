@@ -146,7 +146,10 @@ def _with_states(graph: Graph) -> tuple[Graph, set[str]]:
             nodes.append(node)
             continue
         count = attributes(node).int("states")
-        own = [f"{node.name}.state{n}" for n in range(count + 1)]
+        base = node.made[0]
+        while any(name.startswith(f"{base}.") for name in types):
+            base += "_"
+        own = [f"{base}.{n}" for n in range(count + 1)]
         for name, first in zip(own, node.inputs, strict=False):
             types[name] = types[first]
             nodes.append(Node("identity", (first,), (name,), {}, name))
@@ -173,7 +176,8 @@ def _body(graph: Graph, node: Node, options: BuildOptions, machine: Target) -> O
     ends = dict(zip(node.inputs[: count + 1], body.outputs, strict=True))
     ends = {state: end for state, end in ends.items() if outer.get(end) != state}
     body = _with_own_outputs(body.with_nodes(body.nodes, outputs=tuple(ends.values())))
-    names = {n: outer.get(n, f"{node.name}.body.{n}") for n in body.types}
+    base = node.inputs[0].rpartition(".")[0]
+    names = {n: outer.get(n, f"{base}.body.{n}") for n in body.types}
     found = _grouped(_renamed(body, names), options, machine)
     copies = tuple(
         (end, state, _copy(found.graph, end))
