@@ -38,6 +38,18 @@ class GraphEdit(GraphBuilder):
         self.nodes.append(made)
         return name
 
+    def keep(self, node: Node) -> None:
+        """A node as it stands; if nothing before it has another type, neither has what it makes."""
+        old = self._old
+        same = all(old.producers.get(o) is node for o in node.made) and all(
+            self.types[i] is old.types.get(i) for i in node.used
+        )
+        if not same:
+            super().keep(node)
+            return
+        self.types.update({o: old.types[o] for o in node.made})
+        self.nodes.append(node)
+
     def done(self) -> Graph:
         """The new graph without what nobody needs any more."""
         return remove_dead(self._old.with_nodes(self.nodes, types=self.types, params=self.params))
