@@ -19,6 +19,12 @@ from tvmlab.widgets.graph_model import Model
 from tvmlab.widgets.graph_session import GraphSession
 
 
+@pytest.fixture(autouse=True)
+def _no_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Kernels so small are compiled before another process has started."""
+    monkeypatch.setattr("tvmlab.graph.kernels.WORTH_PROCESSES", 99)
+
+
 def model(inputs: str, outputs: str, nodes: str) -> onnx.ModelProto:
     return onnx.parser.parse_model(
         f'<ir_version: 8, opset_import: ["" : 17]> net ({inputs}) => ({outputs}) {{ {nodes} }}'

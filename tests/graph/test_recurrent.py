@@ -16,6 +16,12 @@ RNG = np.random.default_rng(3)
 STEPS, BATCH, WIDTH, HIDDEN = 5, 1, 6, 8
 
 
+@pytest.fixture(autouse=True)
+def _no_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Kernels so small are compiled before another process has started."""
+    monkeypatch.setattr("tvmlab.graph.kernels.WORTH_PROCESSES", 99)
+
+
 def layer(op: str, weights: dict[str, Any], steps: int = STEPS, **attrs: Any) -> Any:
     """A model of one layer, whose lengths come in when it runs."""
     names = ["x", *weights]
