@@ -179,6 +179,8 @@ def _read(step: PlanStep) -> tuple[str, ...]:
 
 def _nodes(step: PlanStep, body: Graph | None) -> tuple[NodeLine, ...]:
     """The nodes of a step: their names from the plan, all else from the kernel's text."""
+    if step.body:
+        return (NodeLine(step.name, "while_loop", f"{len(step.body)} steps", ""),)
     if body is None:
         return tuple(NodeLine(name, "", "", "") for name in step.nodes)
     known = [n for n in body.nodes if n.op != "full"]
