@@ -6,7 +6,7 @@ import re
 import time
 
 import pytest
-from helpers.explorer import Explorer, wait_for_kernel
+from helpers.explorer import RUN_TIMEOUT, Explorer, wait_for_kernel
 from helpers.lab import Lab
 from playwright.sync_api import Locator, Page, expect
 
@@ -29,7 +29,7 @@ def test_a_matrix_product_becomes_fast_by_mouse_alone(page: Page, lab: Lab) -> N
     wait_for_kernel(page)
     page.get_by_role("button", name=re.compile("^Run this cell")).click()
     explorer = Explorer.in_cell(page)
-    expect(explorer.lines).to_have_count(4)
+    expect(explorer.lines).to_have_count(4, timeout=RUN_TIMEOUT)
 
     explorer.root.get_by_role("button", name="Next step").click()
     _take_what_is_proposed(explorer)
