@@ -204,6 +204,24 @@ def good_model() -> Any:
     )
 
 
+def test_loops_in_loops_that_would_take_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each is short enough to be written out, but not all of them as often as they run."""
+    monkeypatch.setattr("tvmlab.graph.onnx.importer._MOST_INSIDE", 2000)
+    inner = "t = Add (s, s)"
+    for depth in range(6):
+        inner = f"""
+            many{depth} = Constant <value = int64 {{200}}> ()
+            t = Loop (many{depth}, c, s)
+                <body = l{depth} (int64 i{depth}, bool c, float s) => (bool c, float t)
+                {{ {inner} }}>
+        """
+    graph = parse_graph(f"net (float x) => (float t) {{ c = Constant <value = bool {{1}}> () "
+                        f"s = Constant <value = float {{0.0}}> () {inner} }}")  # fmt: skip
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    with pytest.raises(GraphError, match="written out, have more than 2000 nodes"):
+        from_onnx(model)
+
+
 TURN = """
 turn (int64 i, bool c, float[1,4,5,5] s) => (bool on, float[1,4,5,5] t) {
     t = Mul (s, s)

@@ -45,6 +45,10 @@ _LARGEST_FOLDED = 64 << 20
 """Bytes of a constant that is computed now; larger ones are computed when the model runs."""
 
 
+_MOST_INSIDE = 1 << 14
+"""Nodes of graphs inside nodes, each as often as it is written out."""
+
+
 def from_onnx(
     source: str | Path | bytes | ModelProto,
     *,
@@ -95,6 +99,7 @@ class _Importer:
         self._open: set[str] = set()
         self._scopes: list[dict[str, Held]] = [{}]
         self._frames: list[Frame] = []
+        self._inside = 0
 
     # ------------------------------------------------------------- the whole graph
 
@@ -343,6 +348,12 @@ class _Importer:
 
     def branch(self, site: Site, graph: GraphProto, inputs: Sequence[str]) -> Sequence[str]:
         """The outputs of a graph inside a node, built in place on values of its inputs."""
+        self._inside += len(graph.node)
+        if self._inside > _MOST_INSIDE:
+            raise site.error(
+                f"loops and branches, written out, have more than {_MOST_INSIDE} nodes",
+                hint="export the model with fewer turns",
+            )
         self._scopes.append(dict(zip((i.name for i in graph.input), inputs, strict=False)))
         try:
             self._constants(graph)
