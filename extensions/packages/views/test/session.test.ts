@@ -57,6 +57,21 @@ describe('history, code and figures', () => {
     expect(asked('source').filter(sent => 'kind' in sent && sent.kind === 'llvm')).toHaveLength(1);
   });
 
+  it('says while a listing is still that of the state before', async () => {
+    find('[data-tab="llvm"]').click();
+    await settle();
+    expect(find('.tvmlab-listing').getAttribute('aria-busy')).toBe('false');
+    page.model.update({ history: { ...state().history, current: '3' } });
+    expect(find('.tvmlab-listing').getAttribute('aria-busy')).toBe('true');
+    await settle();
+    expect(find('.tvmlab-listing').getAttribute('aria-busy')).toBe('false');
+  });
+
+  it('opens the proposals from the header', () => {
+    find('[data-command="next"]').click();
+    expect(find('[data-insight="suggest"]').getAttribute('aria-selected')).toBe('true');
+  });
+
   it('marks old figures and a wrong result', () => {
     page.model.update({ measurement: { ...state().measurement, stale: true, equal: false } });
     const status = find('.tvmlab-stat').textContent;
