@@ -59,6 +59,11 @@ class _Fusion:
         """The number of the node that makes each value."""
         return {o: n for n, node in enumerate(self.graph.nodes) for o in node.made}
 
+    @cached_property
+    def sources(self) -> list[set[int]]:
+        """For each node the numbers of those whose results it reads."""
+        return [{self.maker[i] for i in n.used if i in self.maker} for n in self.graph.nodes]
+
 
 def fuse(graph: Graph, *, enabled: bool = True) -> list[Group]:
     """The groups of a graph, in an order in which they can run.
@@ -174,10 +179,13 @@ def _meeting_points(graph: Graph, after: Sequence[list[int] | None]) -> list[int
 
 
 def _between(number: int, end: int, after: Sequence[list[int] | None]) -> list[int]:
-    """The nodes on ways from a node to its meeting point, which is included."""
+    """The nodes on ways from a node to its meeting point, which is included.
+
+    More than a kernel may have are not looked for: that they are too many is all that counts.
+    """
     found: set[int] = set()
     stack = list(after[number] or ())
-    while stack:
+    while stack and len(found) <= MOST_NODES:
         current = stack.pop()
         if current not in found:
             found.add(current)
@@ -243,12 +251,11 @@ def _is_pointwise(graph: Graph, node: Node, shape: tuple[object, ...]) -> bool:
 
 def _self_contained(state: _Fusion, numbers: Sequence[int]) -> bool:
     """Whether no way leads out of a set of nodes and back into it."""
-    graph, inside, index = state.graph, set(numbers), state.maker
-    first = numbers[0]
+    inside, first = set(numbers), numbers[0]
     # Nodes outside, between the first and the last, that depend on a node inside.
     tainted: set[int] = set()
     for number in range(first, numbers[-1] + 1):
-        sources = {index[i] for i in graph.nodes[number].used if i in index}
+        sources = state.sources[number]
         if number in inside:
             if sources & tainted:
                 return False
