@@ -6,6 +6,7 @@ the notebook's picture of a schedule. So two views never disagree.
 
 from .access_order import access_order
 from .actions import ActionReport, Predict, action_reports, step_summary
+from .block_work import operations_of
 from .cache_simulator import CacheGeometry, LevelResult, Simulation, simulate
 from .code_links import (
     LinkedCode,
@@ -15,7 +16,7 @@ from .code_links import (
     linked_python,
 )
 from .compare import Compared, CompareReport, compare_report
-from .cost import NestCost, nest_cost, operations_of
+from .cost import NestCost, nest_cost
 from .dependences import Dependence, dependences
 from .details import Fact, LineReport, line_report
 from .flow import FlowEdge, FlowNode, FlowReport, flow_report

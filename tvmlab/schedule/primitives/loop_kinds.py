@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tvmlab.ir import For, LoopKind, Program, Var, const_int, walk
+from tvmlab.ir import For, LoopKind, Program, Var, const_int, is_thread_loop, walk
 from tvmlab.schedule.fixes import split_fix
 from tvmlab.schedule.independence import require_independent
 from tvmlab.schedule.index import ProgramIndex, index_of
@@ -12,6 +12,7 @@ from tvmlab.schedule.legality import require_const_extent, verb
 from tvmlab.schedule.notes import require_unheld
 from tvmlab.schedule.registry import Applied, ParamSpec, primitive
 from tvmlab.schedule.rewrite import replace_stmts
+from tvmlab.schedule.turns import require_turns
 from tvmlab.schedule.verdict import refuse
 
 MAX_UNROLL = 1024
@@ -117,6 +118,8 @@ def parallel(program: Program, loop: Var) -> Applied:
 def serial(program: Program, loop: Var) -> Applied:
     """Take back vectorize, unroll, parallel or bind: the loop runs its iterations one by one.
 
+    Threads may do blocks together whose order in turn would be another one; then it is refused.
+
     Before::
 
         for i in parallel(64): ...
@@ -128,6 +131,8 @@ def serial(program: Program, loop: Var) -> Applied:
     target = index_of(program).loops[loop]
     if target.kind == "serial":
         raise refuse("serial.already", f"{loop.name} is a serial loop already", subject=loop)
+    if is_thread_loop(target):
+        require_turns(program, target)
     return Applied(replace_stmts(program, {target: replace(target, kind="serial", thread="")}))
 
 
