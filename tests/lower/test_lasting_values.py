@@ -169,3 +169,35 @@ def test_a_thread_does_not_find_what_another_one_left_before() -> None:
         RefusedError, match="seems to read elements of B that an earlier round of t"
     ):
         sch.bind(skewed, "vthread")
+
+
+def test_a_thread_does_not_see_the_memory_of_another() -> None:
+    sch = Schedule(
+        parse("""
+def main(A: int64[2], C: int64[2]):
+    T = alloc(int64[2])
+    for p in range(1):
+        for z in range(2):
+            with block("T", vp=opaque(1, p), vz=opaque(2, z)):
+                if vp < 1:
+                    T[vz] = A[vz]
+        for i in range(2):
+            with block("T_1", vp=opaque(1, p), vi=opaque(2, i)):
+                T[1 - vi] = T[0] * 2 + vi
+        for j in range(2):
+            with block("T_2", vp=opaque(1, p), vj=opaque(2, j)):
+                if vp < 0:
+                    T[vj] = 7 - T[vj]
+        for c in range(2):
+            with block("C", vp=opaque(1, p), vc=spatial(2, c)):
+                C[vc] = T[vc]
+""")
+    )
+    sch.bind(sch.loops("T")[1], "threadIdx.x")
+    words = (
+        "block T_1 seems to read elements of T that another thread of z writes, but T is in local "
+        "memory, of which each thread has its own"
+    )
+    with pytest.raises(RefusedError, match=re.escape(words)) as refused:
+        sch.env_threads(sch.loops("C")[0], "threadIdx.x")
+    assert refused.value.verdict.status == "unknown"

@@ -1,11 +1,12 @@
-"""Does memory of threads last as long as the values in it are wanted?
+"""Is what a thread reads in memory of threads still there, and there at all?
 
     for t in range(4):
         for p in thread(2, "threadIdx.x"):
             B[p] = B[p] + 1        # each t begins with a new B
 
 Local memory is a thread's own, and shared memory a kernel's: what a round of a loop around their
-threads leaves there is gone in the next one.
+threads leaves there is gone in the next one, and what a thread leaves in memory of its own is seen
+by no other.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tvmlab.arith import polyhedral
-from tvmlab.ir import Block, Buffer, For, Sharing, is_thread_loop
+from tvmlab.ir import Block, Buffer, For, PlacedBlock, Sharing, is_thread_loop
 
 from .dataflow import flows_within
 from .dependence import Conflict, find_overlap, together
@@ -22,66 +23,102 @@ from .legality import binding_vars
 from .thread_reads import Refuse
 
 
-def require_lasting_memory(index: ProgramIndex, sharing: Sharing, doubt: Refuse) -> None:
-    """Refuse if a block may read what a round before left in memory that is gone by then.
+def require_lasting_memory(
+    index: ProgramIndex, placed: Sequence[PlacedBlock], sharing: Sharing, doubt: Refuse
+) -> None:
+    """Refuse if a block may read what an earlier round or another thread left in memory of its own.
 
-    A doubt only: a write of the same round may come between, where blocks are no plain ones.
+    A doubt only: where blocks are no plain ones, a write of the same round may come between.
     """
+    where = {p.block: p for p in placed}
     for buffer in index.program.allocs:
         users = index.users(buffer)
-        owner = _owner(index, buffer, users, sharing)
-        if owner is None:
+        own, owner = _owners(index, buffer, users, sharing)
+        if owner is None or _starts_anew(index, owner, buffer, users):
             continue
         rounds = [lp for lp in index.loops_around(owner) if not is_thread_loop(lp)]
-        if not rounds or _starts_anew(index, owner, buffer, users, rounds):
-            continue
-        lost = _what_is_lost(index, owner, buffer)
+        memory = f"{buffer.name} is in {sharing.scope(buffer)} memory"
+        lost = _overlap(index, buffer, index.writers.get(buffer, []), _rounds_before(index, owner))
         if lost is not None:
             raise doubt(
                 "memory-ends",
                 f"block {lost.first.name} seems to read elements of {buffer.name} that an earlier "
-                f"round of {rounds[-1].var.name} has left there, but {buffer.name} is in "
-                f"{sharing.scope(buffer)} memory, which each run of {owner.var.name} gets anew; "
-                f"move {owner.var.name} outside of {rounds[-1].var.name} first",
+                f"round of {rounds[-1].var.name} has left there, but {memory}, which each run of "
+                f"{owner.var.name} gets anew; move {owner.var.name} outside of "
+                f"{rounds[-1].var.name} first",
                 witness=lost.witness,
                 subject=owner.var,
             )
+        for loop in own:
+            writers = [b for b in index.writers.get(buffer, []) if _differs(where[b], loop)]
+            lost = _overlap(index, buffer, writers, _other_threads(index, loop))
+            if lost is not None:
+                raise doubt(
+                    "others-memory",
+                    f"block {lost.first.name} seems to read elements of {buffer.name} that "
+                    f"another thread of {loop.var.name} writes, but {memory}, of which each "
+                    f"thread has its own",
+                    witness=lost.witness,
+                    subject=loop.var,
+                )
 
 
-def _owner(
+def _owners(
     index: ProgramIndex, buffer: Buffer, users: Sequence[Block], sharing: Sharing
-) -> For | None:
-    """The loop of which each run has memory of its own for a buffer; None if it outlives all."""
+) -> tuple[list[For], For | None]:
+    """The loops whose threads have memory of their own for a buffer, and the one of which each run
+    has new memory; None if it outlives all.
+    """
     if not users:
-        return None
+        return [], None
     common = [lp for lp in index.common_loops(*users) if is_thread_loop(lp)]
     own = [lp for lp in common if not sharing.shared(buffer, lp)]
     if own:
-        return own[-1]
+        return own, own[-1]
     kernels = [lp for lp in common if lp.kind == "thread"]
-    return kernels[0] if kernels and sharing.scope(buffer) != "global" else None
+    return [], kernels[0] if kernels and sharing.scope(buffer) != "global" else None
 
 
-def _starts_anew(
-    index: ProgramIndex, owner: For, buffer: Buffer, users: Sequence[Block], rounds: Sequence[For]
-) -> bool:
+def _starts_anew(index: ProgramIndex, owner: For, buffer: Buffer, users: Sequence[Block]) -> bool:
     """Whether each run of a loop, as is seen at a glance, writes all that it reads."""
-    summing = {lp.var for lp in rounds}
-    lasting = any(summing & binding_vars(block, "reduce") for block in users)
+    rounds = {lp.var for lp in index.loops_around(owner) if not is_thread_loop(lp)}
+    lasting = any(rounds & binding_vars(block, "reduce") for block in users)
     return not lasting and flows_within(index, owner, buffer)
 
 
-def _what_is_lost(index: ProgramIndex, owner: For, buffer: Buffer) -> Conflict | None:
-    """An element that a round writes and a later one reads, be it in another thread."""
-    rounds = index.loops_around(owner)
-    orders: list[polyhedral.Order] = [
-        {**together(rounds[:place]), loop.var: ">"}
-        for place, loop in enumerate(rounds)
-        if not is_thread_loop(loop)
-    ]
-    for writer in index.writers.get(buffer, []):
+def _differs(writer: PlacedBlock, loop: For) -> bool:
+    """Whether the threads of a loop do not all write the same."""
+    return writer.depends_on(loop) or writer.is_conditional_on(loop)
+
+
+def _overlap(
+    index: ProgramIndex,
+    buffer: Buffer,
+    writers: Sequence[Block],
+    orders: Sequence[polyhedral.Order],
+) -> Conflict | None:
+    """An element that is read and written in iterations that stand to each other as an order says,
+    that of the reader first.
+    """
+    for writer in writers if orders else ():
         for reader in index.readers.get(buffer, []):
             found = find_overlap(index, reader, writer, buffer, orders)
             if found is not None:
                 return found
     return None
+
+
+def _rounds_before(index: ProgramIndex, owner: For) -> list[polyhedral.Order]:
+    """The writer, in any thread, in an earlier round of a loop around the threads."""
+    rounds = index.loops_around(owner)
+    return [
+        {**together(rounds[:place]), loop.var: ">"}
+        for place, loop in enumerate(rounds)
+        if not is_thread_loop(loop)
+    ]
+
+
+def _other_threads(index: ProgramIndex, loop: For) -> list[polyhedral.Order]:
+    """Two threads of a loop, in the same iteration of those around."""
+    around = together(index.loops_around(loop))
+    return [{**around, loop.var: "<"}, {**around, loop.var: ">"}]

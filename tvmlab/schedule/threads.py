@@ -83,7 +83,7 @@ def require_lawful_threads(program: Program, asked: Asked) -> None:
         _require_apart(index, loop, exempt, own, asked)
     _require_narrow_warps(program, loops, asked)
     require_own_reads(program, placed, sharing, asked.refuse)
-    require_lasting_memory(index, sharing, asked.doubt)
+    require_lasting_memory(index, placed, sharing, asked.doubt)
     kernels = [lp for lp in loops if lp.kind == "thread" and not _in_threads(lp, index)]
     require_equal_grids(kernels, asked.refuse)
     require_common_waits(kernels, sharing, asked.refuse)

@@ -84,7 +84,6 @@ def env_threads(program: Program, loop: Var, thread: str) -> Applied:
     body = substitute(_without(target, thread), {lp.var: first.var for lp in inner[1:]})
     outside = replace(first, body=body)
     started = replace_stmts(program, {target: outside})
-    require_lawful_threads(started, Asked("env_threads", what))
     if thread == "vthread":
         # Virtual threads do not wait for each other: each must do without what the others compute.
         after = index_of(started)
@@ -92,6 +91,7 @@ def env_threads(program: Program, loop: Var, thread: str) -> Applied:
             after, after.loops[first.var], "env_threads", private_copies=True, look_for_fixes=False
         )
     _require_own_values(started, first.var)
+    require_lawful_threads(started, Asked("env_threads", what))
     return Applied(started, (first.var,))
 
 
