@@ -160,3 +160,16 @@ def test_drawn_cuts_and_threads_keep_the_sum(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(100, 500))
 def test_many_drawn_cuts_and_threads_keep_the_sum(seed: int) -> None:
     check_seed(seed)
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_vectors_of_sums_that_threads_join(threads: int) -> None:
+    a = te.placeholder((4, threads), "int32", name="A")
+    k = te.reduce_axis(threads, "k")
+    sch = Schedule(te.compute((4,), lambda i: te.sum(a[i, k], axis=k), name="C"))
+    i, k_loop = sch.loops("C")
+    sch.reorder(k_loop, i)
+    sch.bind(k_loop, "threadIdx.x")
+    sch.vectorize(i)
+    given = np.arange(4 * threads, dtype=np.int32).reshape(4, threads)
+    assert_joins(sch, [given], [given.sum(axis=1, dtype=np.int32)])

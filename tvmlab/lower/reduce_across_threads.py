@@ -71,7 +71,7 @@ def reduce_across_threads(program: Program) -> Program:
     def change(root: For) -> Stmt:
         group = thread_loops_on_top(root)[1]
         for placed in list(placed_blocks(root)):
-            if reduced_by_threads(placed):
+            if _count(reduced_by_threads(placed)) > 1:  # one alone has nobody to join
                 joint = _JointReduction.of(placed, group, names)
                 new = transform(root, joint.replace)
                 assert isinstance(new, For)
