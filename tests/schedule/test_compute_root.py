@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 from helpers.refusals import assert_refused
 from helpers.steps import after_steps, ramp
 
 from tvmlab import te
+from tvmlab.codegen import interpret
 from tvmlab.ir import parse
 from tvmlab.schedule import Schedule
 from tvmlab.te import Tensor
@@ -92,17 +94,52 @@ def f(A: float32[8], S: float32[1], D: float32[8]):
     Schedule(program).compute_root("D")
 
 
+def _read_ahead() -> None:
+    """D reads the element that the next round is going to update."""
+    program = parse("""
+def f(A: float32[8], B: float32[9], D: float32[8]):
+    for i in range(8):
+        with block("B", vi=spatial(8, i)):
+            B[vi] = B[vi] + A[vi]
+        with block("D", vi=spatial(8, i)):
+            D[vi] = B[vi + 1]
+""")
+    Schedule(program).compute_root("D")
+
+
 REFUSALS: list[tuple[Callable[[], None], str, str]] = [
     (_already, "compute_root.already", "it has loops of its own there already"),
     (_partial, "compute_root.partial", "B may compute only the part of B that is needed"),
     (_running_total, "compute_root.changing-values", "only blocks whose inputs and results stay"),
+    (_read_ahead, "compute_root.changing-values", "D reads B before B has written it for the last"),
     (_decomposed, "compute_root.two-writers", "S is also written by S_init"),
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("run", "rule", "text"), REFUSALS, ids=[r[1] for r in REFUSALS])
+@pytest.mark.parametrize(("run", "rule", "text"), REFUSALS, ids=[r[0].__name__ for r in REFUSALS])
 def test_refusals(run: Callable[[], None], rule: str, text: str) -> None:
     assert_refused(run, rule, text)
+
+
+@pytest.mark.parametrize("shift", [0, -1])
+def test_what_an_iteration_updated_before_may_be_read_outside(shift: int) -> None:
+    sch = Schedule(
+        parse(f"""
+def f(A: float32[8], B: float32[9], D: float32[9]):
+    for i in range(8):
+        with block("B", vi=spatial(8, i)):
+            B[vi + 1] = B[vi + 1] + A[vi]
+        with block("D", vi=spatial(8, i)):
+            D[vi] = B[vi + {1 + shift}]
+""")
+    )
+    arrays = [ramp(8), ramp(9), np.zeros(9, np.float32)]
+    wanted = [a.copy() for a in arrays]
+    interpret(sch.program, wanted)
+    sch.compute_root("D")
+    interpret(sch.program, arrays)
+    for got, want in zip(arrays, wanted, strict=True):
+        np.testing.assert_array_equal(got, want)
 
 
 def test_a_block_between_what_it_reads_and_what_reads_it_stays() -> None:

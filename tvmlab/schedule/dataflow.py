@@ -30,7 +30,7 @@ from tvmlab.ir import (
 )
 
 from .assumptions import size_facts
-from .dependence import find_overlap, together
+from .dependence import earlier, find_overlap, together
 from .index import ProgramIndex, index_of
 from .kinds import block_kind, is_rolled, reducer_of
 from .legality import binding_vars, verb
@@ -146,11 +146,15 @@ def _settled(index: ProgramIndex, writer: Block, reader: Block, buffer: Buffer) 
         return True  # It takes part in the writing, as the update of a sum does after its init.
     if index.position[writer] > index.position[reader]:
         return False
-    shared = {loop.var for loop in index.common_loops(reader, writer)}
+    shared = index.common_loops(reader, writer)
     if not shared:
         return True
-    ordinary = block_kind(writer) != "opaque"
-    return ordinary and not shared & binding_vars(writer, "reduce")
+    if block_kind(writer) == "opaque" or binding_vars(writer, "reduce") & {lp.var for lp in shared}:
+        return False
+    if flows_within(index, shared[-1], buffer):
+        return True
+    # An iteration may read what a later one is going to write, if there was a value before.
+    return find_overlap(index, reader, writer, buffer, earlier(shared)) is None
 
 
 def moves_apart(index: ProgramIndex, loop: For, buffer: Buffer) -> bool:
