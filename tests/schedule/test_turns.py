@@ -36,8 +36,9 @@ def test_what_is_done_once_for_all_threads_does_not_come_back_in_each_round() ->
         sch,
         threads,
         "serial.order",
-        "its threads all do C_init before C, but a later iteration would do C_init behind an "
-        "earlier one's C, and both touch C",
+        "cannot run k one iteration after another: as threads, all iterations of k do C_init "
+        "before any does C; one after another, an earlier one does C before a later one does "
+        "C_init, and both touch C",
     )
     given, result = np.arange(12, dtype=np.int32).reshape(1, 12), np.zeros(1, np.int32)
     interpret(sch.program, [given, result])
@@ -72,7 +73,7 @@ def main(A: float32[8], C: float32[8]):
 def test_who_reads_what_other_threads_wrote_cannot_take_turns() -> None:
     sch = shared("S[vt] = A[vt] * 2.0", "S[7 - vt]")
     assert_refused(
-        sch, sch.loops("C")[0], "serial.order", "its threads all do S before C, but a later"
+        sch, sch.loops("C")[0], "serial.order", "all iterations of t do S before any does C; one"
     )
 
 
@@ -117,6 +118,46 @@ def main(A: float32[1], C: float32[4]):
     )
     assert_refused(
         sch, sch.loops("C")[0], "serial.repeats",
-        "once does not depend on t, so that threads do it once, but each iteration would do it, "
-        "going on from what is in S",
+        "once does not depend on t; threads do it once for all, but one after another each "
+        "iteration does it, going on from what is in S",
     )  # fmt: skip
+
+
+def bound(statement: str, read: str, how: str) -> Schedule:
+    """A loop with a block that adds to `S` and one that reads it."""
+    return Schedule(
+        parse(f"""
+def main(A: int64[8], S: int64[1], C: int64[8]):
+    for k in range(8):
+        with block("S", vk={how}):
+            {statement}
+        with block("C", vk=spatial(8, k)):
+            C[vk] = {read}
+""")
+    )
+
+
+def test_who_reads_a_sum_so_far_is_no_thread() -> None:
+    sch = bound("S[0] = S[0] + A[vk]", "S[0]", "reduce(8, k)")
+    words = (
+        "cannot bind k to threadIdx.x: as threads, all iterations of k do S before any does C; one "
+        "after another, an earlier one does C before a later one does S, and both touch S"
+    )
+    with pytest.raises(RefusedError, match=re.escape(words)) as refused:
+        sch.bind(sch.loops("C")[0], "threadIdx.x")
+    assert refused.value.verdict.rule == "bind.order"
+
+
+def test_what_every_iteration_adds_is_not_added_once() -> None:
+    sch = bound("S[0] = S[0] + 1", "A[vk]", "opaque(1, 0)")
+    with pytest.raises(RefusedError, match="add into the same element and must not run side by"):
+        sch.bind(sch.loops("C")[0], "threadIdx.x")
+
+
+def test_who_does_not_need_the_sum_may_be_a_thread() -> None:
+    sch = bound("S[0] = S[0] + A[vk]", "A[vk] * 2", "reduce(8, k)")
+    sch.bind(sch.loops("C")[0], "threadIdx.x")
+    given, total, result = np.arange(8), np.array([3]), np.zeros(8, np.int64)
+    interpret(sch.program, [given, total, result])
+    assert total[0] == 3 + given.sum()
+    np.testing.assert_array_equal(result, given * 2)

@@ -212,10 +212,8 @@ class _Asked:
         return (private and flows_within(index, loop, buffer)) or moves_apart(index, loop, buffer)
 
     def _race(self, block: Block, witness: Witness) -> RefusedError:
-        if self.primitive == "parallel":
-            clash = "run side by side"
-        else:
-            clash = "sit in the lanes of one vector"
+        lanes = self.primitive == "vectorize"
+        clash = "sit in the lanes of one vector" if lanes else "run side by side"
         return refuse(
             f"{self.primitive}.reduction",
             f"{self.subject}: it is a reduction loop of block {block.name}, so two of its "

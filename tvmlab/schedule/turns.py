@@ -1,11 +1,12 @@
-"""May iterations that are threads run one after another instead?
+"""Is it the same whether iterations are threads or run one after another?
 
     for k in thread(12):                          for k in range(12):
         C[0] = 0              # once, for all         C[0] = 0     # in each iteration
         C[0] = C[0] + A[k]    # then all threads      C[0] = C[0] + A[k]
 
 Threads do a block all together before they go on to the next, and what does not depend on them is
-done once. A serial loop finishes an iteration before it begins the next.
+done once. A serial loop finishes an iteration before it begins the next. So neither may become the
+other where that decides what is read.
 """
 
 from __future__ import annotations
@@ -31,46 +32,56 @@ from .legality import binding_vars
 from .verdict import unsure
 
 
-def require_turns(program: Program, loop: For) -> None:
-    """Refuse to run threads one after another where it could change what they compute."""
+def require_same_in_turn(program: Program, loop: For, primitive: str, what: str) -> None:
+    """Refuse a step if threads would not compute what their iterations do one after another.
+
+    Parameters
+    ----------
+    program, loop
+        The loop over threads in its program, before the step or after it.
+    what
+        The step, in words.
+    """
     if const_int(loop.extent) == 1:
         return
     index, sharing = index_of(program), Sharing(program)
     below = [p for p in placed_blocks(program.body) if loop in p.loops]
     for placed in below:
-        _require_repeatable(loop, placed, sharing)
+        buffer = _gone_on_from(loop, placed, sharing)
+        if buffer is not None:
+            raise unsure(
+                f"{primitive}.repeats",
+                f"cannot {what}: {placed.block.name} does not depend on {loop.var.name}; threads "
+                f"do it once for all, but one after another each iteration does it, going on from "
+                f"what is in {buffer.name}",
+                subject=loop.var,
+            )
     for early, late in combinations(below, 2):
         for buffer in _shared_by(early, late, loop, sharing):
             clash = _clash(index, loop, early, late, buffer)
             if clash is not None:
+                first, second = early.block.name, late.block.name
                 raise unsure(
-                    "serial.order",
-                    f"cannot run {loop.var.name} one iteration after another: its threads all do "
-                    f"{early.block.name} before {late.block.name}, but a later iteration would do "
-                    f"{early.block.name} behind an earlier one's {late.block.name}, and both touch "
-                    f"{buffer.name}",
+                    f"{primitive}.order",
+                    f"cannot {what}: as threads, all iterations of {loop.var.name} do {first} "
+                    f"before any does {second}; one after another, an earlier one does {second} "
+                    f"before a later one does {first}, and both touch {buffer.name}",
                     witness=clash.witness,
                     subject=loop.var,
                 )
 
 
-def _require_repeatable(loop: For, placed: PlacedBlock, sharing: Sharing) -> None:
-    """A block that is done once for all threads must give the same when it is done again."""
+def _gone_on_from(loop: For, placed: PlacedBlock, sharing: Sharing) -> Buffer | None:
+    """What a block that is done once for all threads would change if it were done again."""
     if not _is_repeated(placed, loop):
-        return
+        return None
     block = placed.block
     read, written = touched_buffers(block)
-    updated = [b for b in read & written if sharing.shared(b, loop)]
     inside = {n.var for n in walk(loop.body) if isinstance(n, For)}
-    starts_anew = block.init is not None and block_kind(block) == "reduction"
-    if updated and not (starts_anew and binding_vars(block, "reduce") <= inside):
-        raise unsure(
-            "serial.repeats",
-            f"cannot run {loop.var.name} one iteration after another: {block.name} does not depend "
-            f"on {loop.var.name}, so that threads do it once, but each iteration would do it, "
-            f"going on from what is in {updated[0].name}",
-            subject=loop.var,
-        )
+    anew = block.init is not None and block_kind(block) == "reduction"
+    if anew and binding_vars(block, "reduce") <= inside:
+        return None
+    return next((b for b in read & written if sharing.shared(b, loop)), None)
 
 
 def _is_repeated(placed: PlacedBlock, loop: For) -> bool:

@@ -20,6 +20,7 @@ from tvmlab.schedule.index import index_of
 from tvmlab.schedule.registry import Applied, ParamSpec, primitive
 from tvmlab.schedule.rewrite import replace_stmts
 from tvmlab.schedule.threads import Asked, require_lawful_threads
+from tvmlab.schedule.turns import require_same_in_turn
 from tvmlab.schedule.verdict import refuse
 
 TAGS = (*GRID_TAGS, *GROUP_TAGS, *VIRTUAL_TAGS)
@@ -65,8 +66,10 @@ def bind(program: Program, loop: Var, thread: str) -> Applied:
             subject=loop,
         )
     tag = thread if kind == "thread" else ""
-    bound = replace_stmts(program, {target: replace(target, kind=kind, thread=tag)})
-    require_lawful_threads(bound, Asked("bind", f"bind {loop.name} to {thread}", by_bind=True))
+    threads = replace(target, kind=kind, thread=tag)
+    bound, what = replace_stmts(program, {target: threads}), f"bind {loop.name} to {thread}"
+    require_lawful_threads(bound, Asked("bind", what, by_bind=True))
+    require_same_in_turn(bound, index_of(bound).loops[loop], "bind", what)
     return Applied(bound)
 
 

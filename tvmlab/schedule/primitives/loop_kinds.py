@@ -12,7 +12,7 @@ from tvmlab.schedule.legality import require_const_extent, verb
 from tvmlab.schedule.notes import require_unheld
 from tvmlab.schedule.registry import Applied, ParamSpec, primitive
 from tvmlab.schedule.rewrite import replace_stmts
-from tvmlab.schedule.turns import require_turns
+from tvmlab.schedule.turns import require_same_in_turn
 from tvmlab.schedule.verdict import refuse
 
 MAX_UNROLL = 1024
@@ -132,7 +132,9 @@ def serial(program: Program, loop: Var) -> Applied:
     if target.kind == "serial":
         raise refuse("serial.already", f"{loop.name} is a serial loop already", subject=loop)
     if is_thread_loop(target):
-        require_turns(program, target)
+        require_same_in_turn(
+            program, target, "serial", f"run {loop.name} one iteration after another"
+        )
     return Applied(replace_stmts(program, {target: replace(target, kind="serial", thread="")}))
 
 
