@@ -238,7 +238,7 @@ def preferred_factor(extent: int | None) -> int:
     for factor in (16, 14, 8, 7, 6, 5, 4, 3, 2):
         if extent % factor == 0 and factor < extent:
             return factor
-    return min(4, extent)
+    return max(1, min(4, extent))
 
 
 def _scope_action(program: Program, block: Block) -> list[Action]:

@@ -132,6 +132,8 @@ def _split_extents(loop: For, factors: tuple[int | None, ...], env: Bounds) -> l
             witness=f"{name}={prod(known)} would never run",
             subject=loop.var,
         )
+    if extent == 0:
+        return [const(0), *(const(1) for _ in factors[1:])]
     result: list[int] = []
     left = extent
     for position in range(len(factors) - 1, -1, -1):
