@@ -132,14 +132,20 @@ def test_each_pair_of_steps_keeps_the_values(name: str) -> None:
     assert assert_steps_keep_values(Schedule(source), results(source, source), 2) > 50
 
 
-def test_a_loop_of_no_iterations_may_be_split() -> None:
+def test_loops_of_no_iterations() -> None:
     source = parse("""
 def f(A: int64[4]):
-    for i in range(0):
-        with block("A", vi=spatial(4, i)):
-            A[vi] = 1
+    for i in range(2):
+        for j in range(0):
+            with block("A", vj=spatial(4, j)):
+                A[vj] = 1
 """)
     schedule = Schedule(source)
-    outer, inner = schedule.split(schedule.loops("A")[0], [None, 4])
+    i, j = schedule.loops("A")
+    outer, inner = schedule.split(j, [None, 4])
     assert (outer.extent, inner.extent) == (0, 1)
+    fused = schedule.fuse(i, outer)
+    assert fused.extent == 0
+    assert "%" not in str(schedule)
+    schedule.blockize(fused)
     np.testing.assert_array_equal(results(schedule.program, source)[0], arrays_for(source, 3)[0])

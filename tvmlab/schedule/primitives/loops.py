@@ -200,8 +200,9 @@ def fuse(program: Program, loops: Sequence[Var]) -> Applied:
     values: dict[Var, Expr] = {}
     rest: Expr = fused
     for loop, extent in zip(reversed(chosen[1:]), reversed(extents[1:]), strict=True):
-        values[loop.var] = simplify(rest % extent, env)
-        rest = rest // extent
+        divisor = const(1) if const_int(extent) == 0 else extent  # then there is no iteration
+        values[loop.var] = simplify(rest % divisor, env)
+        rest = rest // divisor
     values[chosen[0].var] = simplify(rest, env)
     guard = substitute(conjunction(guards), values) if guards else None
     body = rebind(chosen[-1].body, values, env, guard)
