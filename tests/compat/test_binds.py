@@ -19,7 +19,11 @@ Shape = tuple[int, int]
 
 def doubled(shape: Shape) -> tuple[Any, Any, Any]:
     a = te.placeholder(shape, name="A")
-    b = te.compute(shape, lambda i, j: a[i, j] * 2.0, name="B")
+
+    def element(i: Any, j: Any) -> Any:
+        return a[i, j] * 2.0
+
+    b = te.compute(shape, element, name="B")
     return te.create_schedule(b.op), a, b
 
 

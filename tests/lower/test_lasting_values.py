@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from tvmlab import te
 from tvmlab.codegen import interpret
@@ -39,14 +43,16 @@ def assert_counts(sch: Schedule, rounds: int, cells: int) -> None:
     """The scheduled, the lowered and the compiled program count."""
     given = np.arange(cells, dtype=np.float32)
     wanted = given + np.arange(rounds, dtype=np.float32)[:, None]
-    for run in (
-        lambda a, c: interpret(sch.program, [a, c]),
-        lambda a, c: interpret(lower(sch).program, [a, c]),
-        build(sch, cache=False),
-    ):
+
+    def expect(run: Callable[[Sequence[NDArray[Any]]], object]) -> None:
         result = np.full((rounds, cells), np.nan, np.float32)
-        run(given, result)
+        run([given, result])
         np.testing.assert_array_equal(result, wanted, err_msg=str(sch))
+
+    expect(partial(interpret, sch.program))
+    expect(partial(interpret, lower(sch).program))
+    exe = build(sch, cache=False)
+    expect(lambda arrays: exe(*arrays))
 
 
 @settings(max_examples=15, deadline=None)

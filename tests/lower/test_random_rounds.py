@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -21,10 +22,12 @@ from tvmlab.target import Target
 HOST = Target.host()
 
 
-def outputs(source: Program, run: Any, seed: int) -> NDArray[Any]:
+def outputs(
+    source: Program, run: Callable[[list[NDArray[Any]]], object], seed: int
+) -> NDArray[Any]:
     given, result = arrays_for(source, seed)
     result[...] = -77
-    run(given, result)
+    run([given, result])
     return result
 
 
@@ -36,7 +39,7 @@ def check_seed(seed: int, *, device: bool) -> Schedule:
     random_steps(schedule, rng, 1 + seed % 9, device=device)
 
     def interpreted(program: Program) -> NDArray[Any]:
-        return outputs(source, lambda *arrays: interpret(program, list(arrays)), seed)
+        return outputs(source, lambda arrays: interpret(program, arrays), seed)
 
     want = interpreted(source)
     lowered = lower(schedule.program, HOST, LowerOptions(verify=True))
@@ -45,7 +48,8 @@ def check_seed(seed: int, *, device: bool) -> Schedule:
         text = f"seed {seed}, {name}\n{source}\n{schedule.program}\n{program}"
         np.testing.assert_array_equal(interpreted(program), want, err_msg=text)
     if not any(isinstance(n, For) and n.kind == "thread" for n in walk(schedule.program.body)):
-        got = outputs(source, build(schedule, cache=False), seed)
+        exe = build(schedule, cache=False)
+        got = outputs(source, lambda arrays: exe(*arrays), seed)
         np.testing.assert_array_equal(got, want, err_msg=f"seed {seed}\n{schedule.program}")
     return schedule
 

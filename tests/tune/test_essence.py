@@ -76,7 +76,7 @@ def test_no_search_asks_for_one_schedule_twice(name: str) -> None:
     asked: list[Points] = []
     for _ in range(8):
         points = search.ask(4, lambda p: -p.sum(axis=1).astype(float))
-        search.tell(points, 1.0 + np.arange(len(points)))
+        search.tell(points, np.arange(1, len(points) + 1, dtype=np.float64))
         asked.append(points)
     found = space.essence(np.concatenate(asked))
     assert len(np.unique(found, axis=0)) == len(found) <= 20
