@@ -86,6 +86,30 @@ def test_a_window_outlives_a_parallel_loop_of_one_iteration(scope: str) -> None:
     np.testing.assert_array_equal(result, sums[:6] * 2 - sums[2:])
 
 
+def test_elements_that_are_said_to_be_apart_keep_their_values() -> None:
+    sch = Schedule(
+        parse("""
+def main(A: float32[4], C: float32[3, 4], P: int64[4]):
+    B = alloc(float32[4])
+    for t in range(3):
+        for p in range(4):
+            with block("B", vt=opaque(3, t), vp=opaque(4, p)):
+                B[P[vp]] = select(vt < 1, A[vp], B[P[vp]] + 1.0)
+            with block("C", vt=spatial(3, t), vp=spatial(4, p)):
+                C[vt, vp] = B[P[vp]]
+""")
+    )
+    tasks = sch.loops("C")[1]
+    sch.assume("independent", tasks)
+    sch.parallel(tasks)
+    text = str(lower(sch, simple_mode=True))
+    assert text.index("alloc") < text.index("for t")
+    given, places = np.arange(4, dtype=np.float32), np.array([2, 0, 3, 1])
+    result = np.zeros((3, 4), np.float32)
+    build(sch, cache=False)(given, result, places)
+    np.testing.assert_array_equal(result, given + np.arange(3, dtype=np.float32)[:, None])
+
+
 def test_what_each_iteration_writes_first_stays_its_own() -> None:
     a = te.placeholder((4, 8), name="A")
     b = te.compute((4, 8), lambda i, j: a[i, j] * 2.0, name="B")
