@@ -11,6 +11,7 @@ from helpers.lab import run_lab
 from helpers.marimo_host import run_marimo
 from helpers.notebooks import MATMUL
 from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import TimeoutError as PlaywrightTimeout
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -96,12 +97,24 @@ def test_a_cell_of_marimo(browser: Browser, built: None, tmp_path: Path, theme: 
     with run_marimo(tmp_path, MATMUL, theme) as address:
         page = _page(browser)
         page.goto(address)
-        page.get_by_test_id("run-button").last.click()
         explorer = Explorer(page, "marimo-anywidget")
+        _wait_for_marimo(explorer)
         _takes_steps(explorer)
         _is_laid_out(explorer, theme == "dark")
         _drags(explorer)
         page.context.close()
+
+
+def _wait_for_marimo(explorer: Explorer) -> None:
+    """Marimo runs the cells by itself; a page that lost its first connection is loaded again."""
+    for _ in range(2):
+        try:
+            explorer.lines.first.wait_for(timeout=START_TIMEOUT / 3)
+        except PlaywrightTimeout:
+            explorer.page.reload()
+        else:
+            return
+    expect(explorer.lines.first, explorer.page.locator("body").inner_text()).to_be_visible()
 
 
 def _page(browser: Browser) -> Page:
