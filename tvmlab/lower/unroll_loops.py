@@ -3,7 +3,8 @@
     for i in unrolled(2):             C[0] = A[0]
         C[i] = A[i]           ->      C[1] = A[1]
 
-Vectors exist already, so each copy is a few statements; conditions are decided in each copy.
+Vectors exist already, so each copy is a few statements; conditions are decided in each copy. What
+would become too long stays a loop and says so: a schedule is right whatever the limit is.
 """
 
 from __future__ import annotations
@@ -39,12 +40,13 @@ def unroll_loops(program: Program, max_copies: int) -> Program:
     Parameters
     ----------
     max_copies
-        How many statements one nest of unrolled loops may become.
+        How many statements one nest of unrolled loops may become; outer loops for which they would
+        be more are left as loops, with a note.
 
     Raises
     ------
     UserError
-        If an extent is known only at run time, or the copies are too many.
+        If an extent is known only at run time.
     """
     return with_body(program, _Unroll(max_copies).visit(program.body, size_bounds(program)))
 
@@ -90,11 +92,9 @@ class _Unroll:
         body = self.visit(loop.body, env.bind_loop(loop.var, loop.extent))
         copies = extent * count_leaves(body)
         if copies > self._max_copies:
-            raise UserError(
-                f"cannot unroll {name}: {copies} statements would be written out, more than the "
-                f"limit of {self._max_copies}",
-                hint=f"split {name} first and unroll only the inner loop, or raise max_unroll",
-            )
+            why = f"{copies} statements, more than max_unroll={self._max_copies}"
+            notes = (*loop.annotations, ("not_unrolled", why))
+            return replace(loop, kind="serial", body=body, annotations=notes)
         members: list[Stmt] = []
         copies_of = Copies(body, loop.var)
         allocates = any(isinstance(n, Alloc) for n in walk(body))
