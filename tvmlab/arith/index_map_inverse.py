@@ -51,7 +51,11 @@ def invert(
     if not reading.finish():
         return None
     values = tuple(simplify(reading.values[param], new) for param in mapping.params)
-    domain = [value < size for value, size in zip(values, sizes, strict=True)]
+    domain = [
+        limit
+        for value, size in zip(values, sizes, strict=True)
+        for limit in (value >= 0, value < size)
+    ]
     conditions: list[Expr] = []
     for condition in (*domain, *reading.conditions):
         if not prove(condition, new):

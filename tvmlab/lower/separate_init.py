@@ -119,7 +119,9 @@ class _Separation:
             return None
         others = {lp.var for lp in (*around, *inner)}
         first = _first_round(block, zero, others, rounds)
-        guard = FALSE if first is None else simplify(first, env)
+        if first is None:
+            return None
+        guard = simplify(conjunction([first, *_inside(block, env)]), env)
         if guard is FALSE:
             return None
         nest: Stmt = self._init_block(block, substitute(guard, fresh), fresh)
@@ -173,6 +175,17 @@ def _first_round(
                 return None
             kept.append(first)
     return conjunction(kept)
+
+
+def _inside(block: Block, env: Bounds) -> list[Expr]:
+    """That elements exist, where only the extents of rounds said so: beyond, there is no round."""
+    limits = [
+        limit
+        for it, binding in zip(block.iters, block.bindings, strict=True)
+        if it.kind != "reduce"
+        for limit in (binding >= 0, binding < it.extent)
+    ]
+    return [limit for limit in limits if not prove(limit, env.assume(block.predicate))]
 
 
 def _bound_by(block: Block, kind: str) -> set[Var]:

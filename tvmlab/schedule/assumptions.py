@@ -8,9 +8,10 @@ a race that an assumption denied.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from weakref import WeakKeyDictionary
 
-from tvmlab.ir import Annotations, Attribute, Buffer, Expr, Program, Var, parse_expr, walk
+from tvmlab.ir import Annotations, Attribute, Buffer, Expr, For, Program, Var, parse_expr, walk
 
 ASSUME = "assume"
 """The key of the annotation."""
@@ -40,6 +41,15 @@ def with_assumption(annotations: Annotations, fact: str) -> Annotations:
     others = tuple(pair for pair in annotations if pair[0] != ASSUME)
     facts: tuple[Attribute, ...] = (*_texts(annotations), fact)
     return (*others, (ASSUME, facts))
+
+
+def without_assumption(loop: For, fact: str) -> For:
+    """A loop of which nobody has vouched for a property: it has become another than was meant."""
+    left = tuple(text for text in _texts(loop.annotations) if text != fact)
+    others = tuple(pair for pair in loop.annotations if pair[0] != ASSUME)
+    if len(left) == len(_texts(loop.annotations)):
+        return loop
+    return replace(loop, annotations=(*others, (ASSUME, left)) if left else others)
 
 
 def scalar_symbols(program: Program) -> dict[str, Var]:

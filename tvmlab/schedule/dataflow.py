@@ -72,7 +72,15 @@ def _fed(index: ProgramIndex, reader: Block, writers: Sequence[Block], buffer: B
     others = [w for w in writers if w is not reader and (own is None or reducer_of(w) != own)]
     if not others:
         return True
+    if own is not None and any(_sets_anew(index, writer, reader) for writer in others):
+        return False
     return any(_provides(index, writer, reader, buffer) for writer in reversed(others))
+
+
+def _sets_anew(index: ProgramIndex, writer: Block, reader: Block) -> bool:
+    """Whether a sum starts again in iterations that it adds up: the last of them is what stays."""
+    shared = {loop.var for loop in index.common_loops(reader, writer)}
+    return bool(shared & binding_vars(reader, "reduce"))
 
 
 def _provides(index: ProgramIndex, writer: Block, reader: Block, buffer: Buffer) -> bool:

@@ -16,6 +16,7 @@ from tvmlab.support import ScheduleError, fields_of, is_among, items_of, shown, 
 from tvmlab.te import Tensor, TensorIntrin, create_program, tensor_names
 
 from .actions import Action, block_actions, loop_actions
+from .given_blocks import with_domains_told
 from .history import History
 from .index import index_of
 from .memory_steps import BlockLike, LoopLike, MemorySteps
@@ -54,7 +55,7 @@ class Schedule(MemorySteps):
         name: str | None = None,
     ) -> None:
         if isinstance(source, Program):
-            program = with_blocks(source)
+            program = with_domains_told(with_blocks(source))
         else:
             program = create_program(source, args=args, name=name)
         self.history = History(program)

@@ -28,6 +28,7 @@ from tvmlab.schedule.domains import existing_iterations
 from tvmlab.schedule.holes import has_holes, require_around_holes, require_whole
 from tvmlab.schedule.index import ProgramIndex, accesses, index_of
 from tvmlab.schedule.kinds import block_kind, final_stores, plain_iters, single_store
+from tvmlab.schedule.last_writers import require_same_last_writers
 from tvmlab.schedule.legality import binding_vars, sole_writer, vars_of, written_buffer
 from tvmlab.schedule.registry import Applied, ParamSpec, primitive
 from tvmlab.schedule.rewrite import insert_at, remove_stmt
@@ -235,6 +236,7 @@ def reverse_compute_at(program: Program, block: BlockSymbol, loop: Var) -> Appli
     moved = remove_stmt(insert_at(program, target, position, nest.stmt), consumer)
     require_covered_reads(moved, block, "reverse_compute_at")
     require_covered_consumers(moved, block, "reverse_compute_at")
+    require_same_last_writers(index, consumer, moved, block, "reverse_compute_at")
     require_around_holes(index, moved, block, "reverse_compute_at")
     if not has_holes(index, written):
         # Its producer may run less often than it does, as for the padding of a copy.

@@ -8,7 +8,7 @@ from tvmlab.schedule.coverage import require_covered_consumers, require_covered_
 from tvmlab.schedule.domains import existing_iterations
 from tvmlab.schedule.index import ProgramIndex, buffers_read, index_of
 from tvmlab.schedule.kinds import block_kind
-from tvmlab.schedule.legality import sole_writer, written_buffer
+from tvmlab.schedule.legality import sole_writer, vars_of, written_buffer
 from tvmlab.schedule.registry import Applied, ParamSpec, primitive
 from tvmlab.schedule.rewrite import insert_at, remove_stmt
 from tvmlab.schedule.verdict import refuse, unsure
@@ -70,6 +70,15 @@ def _require_movable(index: ProgramIndex, block: Block) -> None:
         raise unsure(
             "compute_root.opaque",
             f"cannot move {block.name} to the root: it is neither element-wise nor a reduction",
+            subject=block.symbol,
+        )
+    named = {v for binding in block.bindings for v in vars_of(binding)}
+    again = [lp.var.name for lp in around if lp.var not in named]
+    if again and block.init is None and block_kind(block) == "reduction":
+        raise refuse(
+            "compute_root.repeated-sum",
+            f"cannot move {block.name} to the root: each round of {again[0]} goes on with the sum "
+            f"that the one before left, and at the root there would be one round",
             subject=block.symbol,
         )
     for buffer in buffers_read(block):

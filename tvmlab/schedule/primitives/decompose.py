@@ -19,7 +19,8 @@ from tvmlab.ir import (
     seq,
     substitute,
 )
-from tvmlab.schedule.index import ProgramIndex, index_of
+from tvmlab.schedule.dependence import find_shared, together
+from tvmlab.schedule.index import ProgramIndex, buffers_written, index_of
 from tvmlab.schedule.legality import binding_vars, vars_of
 from tvmlab.schedule.registry import Applied, ParamSpec, primitive
 from tvmlab.schedule.repeats import sums_meet, surely_runs_once
@@ -87,6 +88,7 @@ def _require_decomposable(index: ProgramIndex, block: Block, start: For) -> None
             subject=start.var,
         )
     _refuse_shared_sums(index, block, start)
+    _refuse_other_writers(index, block, start)
     around = index.loops_around(block)
     ordered = binding_vars(block, "opaque")
     steps = [lp.var.name for lp in around[around.index(start) :] if lp.var in ordered]
@@ -110,6 +112,27 @@ def _require_decomposable(index: ProgramIndex, block: Block, start: For) -> None
                 "decompose_reduction.in-vector",
                 f"cannot decompose {name} at {loop}: it is inside the vectorized loop "
                 f"{scope.var.name}; choose a loop further out",
+                subject=start.var,
+            )
+
+
+def _refuse_other_writers(index: ProgramIndex, block: Block, start: For) -> None:
+    """What another block leaves in the sum's place, before the first round, is set back there."""
+    around = [together(index.loops_around(start))]
+    for buffer in buffers_written(block):
+        for other in index.writers[buffer]:
+            if other is block or not index.is_under(other, start):
+                continue
+            conflict = find_shared(index, block, other, buffer, around)
+            if conflict is None:
+                continue
+            make = refuse if conflict.certainty == "sure" else unsure
+            raise make(
+                "decompose_reduction.other-writer",
+                f"cannot decompose {block.name} at {start.var.name}: {other.name} writes elements "
+                f"of {buffer.name} too, which the start value would no longer come after; choose a "
+                f"loop further in",
+                witness=conflict.witness,
                 subject=start.var,
             )
 

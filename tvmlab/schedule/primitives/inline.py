@@ -22,7 +22,9 @@ from tvmlab.ir import structural_equal as same
 from tvmlab.schedule.coverage import require_covered_reads
 from tvmlab.schedule.index import ProgramIndex, accesses, index_of, parts_handed_over
 from tvmlab.schedule.kinds import block_kind, plain_iters, shifted_iters, single_store
+from tvmlab.schedule.last_writers import require_same_last_writers
 from tvmlab.schedule.legality import sole_writer, written_buffer
+from tvmlab.schedule.notes import PARTIAL, note_of
 from tvmlab.schedule.registry import Applied, ParamSpec, primitive
 from tvmlab.schedule.rewrite import remake_block, remove_stmt, replace_stmts, without_alloc
 from tvmlab.schedule.verdict import RefusedError, refuse, unsure
@@ -143,9 +145,11 @@ def reverse_compute_inline(program: Program, block: BlockSymbol) -> Applied:
     index = index_of(program)
     consumer = index.blocks[block]
     producer, read = _sole_producer(index, consumer)
+    _require_all_run(producer, consumer)
     merged = _merge(producer, consumer, read)
     replaced = replace_stmts(program, {producer: merged})
     result = without_alloc(remove_stmt(replaced, consumer), read.buffer)
+    require_same_last_writers(index, consumer, result, producer.symbol, "reverse_compute_inline")
     require_covered_reads(result, producer.symbol, "reverse_compute_inline", moved=block)
     return Applied(result)
 
@@ -183,6 +187,18 @@ def _sole_producer(index: ProgramIndex, consumer: Block) -> tuple[Block, Load]:
     return producer, reads[0]
 
 
+def _require_all_run(producer: Block, consumer: Block) -> None:
+    """One block runs for as many elements as the other."""
+    for block in (producer, consumer):
+        if note_of(block, PARTIAL) is not None:
+            raise unsure(
+                "reverse_compute_inline.partial-domain",
+                f"cannot inline {consumer.name} into its producer: {block.name} may run for some "
+                f"values of its variables alone; use reverse_compute_at instead",
+                subject=consumer.symbol,
+            )
+
+
 def _merge(producer: Block, consumer: Block, read: Load) -> Block:
     """The producer's block, computing the consumer's formula and writing its buffer."""
     source, target = single_store(producer), single_store(consumer)
@@ -206,6 +222,11 @@ def _merge(producer: Block, consumer: Block, read: Load) -> Block:
     if not same_domain:
         raise _reverse_refusal(
             consumer, "domain", f"its iterations are not one for each element of {read.buffer.name}"
+        )
+    made = {it.var: it.extent for it in producer.iters}
+    if not all(same(made[v], size) for v, size in zip(inner, read.buffer.shape, strict=True)):
+        raise _reverse_refusal(
+            consumer, "part", f"{producer.name} computes only a part of {read.buffer.name}"
         )
     values: dict[Var, Expr] = dict(zip(outer, inner, strict=True))
 

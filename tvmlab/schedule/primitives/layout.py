@@ -10,6 +10,7 @@ from tvmlab.arith import (
     Bounds,
     IndexMap,
     index_map,
+    prove,
     simplify,
 )
 from tvmlab.ir import (
@@ -45,7 +46,7 @@ from tvmlab.schedule.layouts import (
     new_iters,
     own_loops,
 )
-from tvmlab.schedule.legality import sole_writer
+from tvmlab.schedule.legality import sole_writer, vars_of
 from tvmlab.schedule.notes import ALIGN, PARTIAL, with_note
 from tvmlab.schedule.registry import Applied, ParamSpec, primitive
 from tvmlab.schedule.rewrite import remake_block, replace_stmts
@@ -293,10 +294,32 @@ def transform_block_layout(program: Program, block: BlockSymbol, mapping: IndexM
     inside = conjunction(layout.inverse.inside)
     if layout.inverse.inside:
         bare = with_note(bare, PARTIAL, True)
+        _require_first_round(target, mapping, layout, kinds)
     nest, loops = nest_over(
         remake_block(bare, body=body, init=init), new_iters(layout, kinds), inside
     )
     return Applied(replace_stmts(program, {chain[0] if chain else target: nest}), loops)
+
+
+def _require_first_round(
+    block: Block, mapping: IndexMap, layout: Layout, kinds: Sequence[IterKind]
+) -> None:
+    """The start value of a sum is set in the round in which all its variables are 0."""
+    assert layout.inverse is not None
+    summed = [v for v, kind in zip(layout.variables, kinds, strict=True) if kind == "reduce"]
+    first: dict[Var, Expr] = {v: const(0, v.dtype) for v in summed}
+    env = Bounds.of(dict(zip(layout.variables, layout.shape, strict=True)))
+    asked = [c for c in layout.inverse.inside if vars_of(c) & set(summed)]
+    # Conditions that link a sum's variables with others say nothing of the first round alone.
+    there = all(prove(substitute(c, first), env.assume(c)) for c in asked)
+    if block.init is not None and not there:
+        raise refuse(
+            "transform_block_layout.first-round",
+            f"cannot transform the iterations of {block.name} by {mapping}: no round of its sum "
+            f"is number 0, in which its start value is set; let the new variables start at 0, or "
+            f"take decompose_reduction first",
+            subject=block.symbol,
+        )
 
 
 def _kinds(block: Block, mapping: IndexMap) -> list[IterKind]:

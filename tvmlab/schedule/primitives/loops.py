@@ -22,6 +22,7 @@ from tvmlab.ir import (
     to_text,
     uses_var,
 )
+from tvmlab.schedule.assumptions import INDEPENDENT, is_assumed, without_assumption
 from tvmlab.schedule.index import ProgramIndex, index_of
 from tvmlab.schedule.legality import (
     require_serial,
@@ -207,6 +208,8 @@ def fuse(program: Program, loops: Sequence[Var]) -> Applied:
     guard = substitute(conjunction(guards), values) if guards else None
     body = rebind(chosen[-1].body, values, env, guard)
     joined = For(fused, total, body, annotations=chosen[0].annotations)
+    if not all(is_assumed(loop.annotations, INDEPENDENT) for loop in chosen):
+        joined = without_assumption(joined, INDEPENDENT)
     return Applied(replace_stmts(program, {chosen[0]: joined}), (fused,))
 
 

@@ -19,6 +19,7 @@ from tvmlab.ir import (
     to_text,
     uses_var,
 )
+from tvmlab.schedule.assumptions import INDEPENDENT, without_assumption
 from tvmlab.schedule.dataflow import is_dataflow
 from tvmlab.schedule.dependence import find_conflict, swapped
 from tvmlab.schedule.fixes import reorder_fixes
@@ -66,11 +67,23 @@ def reorder(program: Program, loops: Sequence[Var]) -> Applied:
         require_unheld(loop, "reorder")
     _require_same_results(index, chain, wanted)
     _refuse_parallel_in_vector(index, wanted)
-    body = _rebuilt(index, chain, wanted)
+    body = _rebuilt(index, chain, _as_vouched_for(chain, wanted))
     result = replace_stmts(program, {chain[0]: body})
     if any(loop.kind in ("parallel", "vectorized") for loop in chain):
         require_loops_still_independent(result, "reorder")
     return Applied(result)
+
+
+def _as_vouched_for(chain: Sequence[For], wanted: Sequence[For]) -> list[For]:
+    """The loops, without what was assumed of those that move outwards.
+
+    An assumption speaks of the iterations of a loop while the loops around stand still.
+    """
+    return [
+        loop if set(chain[: chain.index(loop)]) <= set(wanted[:place])
+        else without_assumption(loop, INDEPENDENT)
+        for place, loop in enumerate(wanted)
+    ]  # fmt: skip
 
 
 def _rebuilt(index: ProgramIndex, chain: Sequence[For], wanted: Sequence[For]) -> Stmt:

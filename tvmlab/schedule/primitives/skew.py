@@ -7,6 +7,7 @@ from typing import Any
 
 from tvmlab.arith import simplify
 from tvmlab.ir import For, Program, Var, conjunction, uses_var
+from tvmlab.schedule.assumptions import INDEPENDENT, without_assumption
 from tvmlab.schedule.dataflow import is_dataflow
 from tvmlab.schedule.index import ProgramIndex, index_of
 from tvmlab.schedule.legality import require_chain, require_serial
@@ -80,4 +81,5 @@ def skew(program: Program, outer: Var, inner: Var, factor: int = 1) -> Applied:
     inside = conjunction([value >= 0, value < target.extent])
     body = rebind(target.body, {inner: value}, env, inside)
     loop = For(skewed, extent, body, annotations=target.annotations)
+    loop = without_assumption(loop, INDEPENDENT)  # Its iterations hold other elements now.
     return Applied(replace_stmts(program, {target: loop}), (skewed,))

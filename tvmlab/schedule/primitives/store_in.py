@@ -29,6 +29,9 @@ from tvmlab.schedule.legality import written_buffer
 from tvmlab.schedule.registry import Applied, ParamSpec, primitive
 from tvmlab.schedule.rewrite import without_alloc
 from tvmlab.schedule.verdict import RefusedError, refuse
+from tvmlab.schedule.windows import covers
+
+from .attach import writes_all
 
 
 def _propose(index: ProgramIndex, block: Block) -> Iterator[dict[str, Any]]:
@@ -74,6 +77,7 @@ def store_in(program: Program, block: BlockSymbol, buffer: Buffer) -> Applied:
     old = written_buffer(first, "store_in")
     last = _require_alike(index, first, old, buffer)
     _require_same_place(index, first, old, last)
+    _require_old_values_unused(index, first, buffer, last)
     before = [user for user in dict.fromkeys(index.users(old)) if user is not last]
     _require_before(index, first, before, last)
     body = replace_buffers(program.body, {old: buffer})
@@ -125,6 +129,22 @@ def _require_same_place(index: ProgramIndex, first: Block, old: Buffer, last: Bl
             first, new, "place",
             f"{last.name} does not make each element of {new.name} of that element of {old.name}",
         )  # fmt: skip
+
+
+def _require_old_values_unused(index: ProgramIndex, first: Block, new: Buffer, last: Block) -> None:
+    """Nothing looks at what the buffer held before, and nothing of that stays."""
+    if new not in index.program.allocs and not writes_all(index, last, new):
+        raise _refusal(
+            first, new, "partial",
+            f"{last.name} may leave elements of {new.name} as the caller brought them",
+        )  # fmt: skip
+    for reader in index.readers.get(new, []):
+        later = index.position[reader] > index.position[last]
+        if not (later and covers(index, last, reader, new)):
+            raise _refusal(
+                first, new, "old-values",
+                f"{reader.name} reads what {new.name} holds before {last.name} writes it",
+            )  # fmt: skip
 
 
 def _same(load: Load, store: Store) -> bool:
