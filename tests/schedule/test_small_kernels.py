@@ -81,6 +81,114 @@ def f(A: int64[6, 6], B: int64[6]):
             with block("B", vi=spatial(6, i), vj=reduce(6, j)):
                 B[vi] = B[vi] - A[vi, vj] * B[vj]
 """,
+    "set twice": """
+def f(A: int64[8], C: int64[8]):
+    T = alloc(int64[8])
+    for i in range(8):
+        with block("T", vi=spatial(8, i)):
+            T[vi] = A[vi]
+    for i in range(4):
+        with block("F", vi=spatial(4, i)):
+            C[vi + 3] = 5
+    for i in range(8):
+        with block("C", vi=spatial(8, i)):
+            C[vi] = T[vi] + 1
+""",
+    "set and add": """
+def f(A: int64[4, 5], C: int64[4]):
+    for i in range(4):
+        for j in range(5):
+            with block("P", vi=spatial(4, i)):
+                C[vi] = 0
+            with block("S", vi=spatial(4, i), vj=reduce(5, j)):
+                C[vi] = C[vi] + A[vi, vj]
+""",
+    "before the start value": """
+def f(A: int64[4, 3], C: int64[4], D: int64[4]):
+    for i in range(4):
+        with block("P", vi=spatial(4, i)):
+            C[vi] = 7
+        with block("D", vi=spatial(4, i)):
+            D[vi] = C[vi]
+        for k in range(3):
+            with block("S", vi=spatial(4, i), vk=reduce(3, k)):
+                with init():
+                    C[vi] = 0
+                C[vi] = C[vi] + A[vi, vk]
+""",
+    "a part of the domain": """
+def f(A: int64[8], C: int64[8], D: int64[8]):
+    T = alloc(int64[8])
+    for i in range(8):
+        with block("T", vi=spatial(8, i)):
+            T[vi] = A[vi]
+    for i in range(5):
+        with block("C", vi=spatial(8, i)):
+            C[vi] = T[vi] + 1
+        with block("D", vi=spatial(8, i)):
+            where(i < 3)
+            D[vi] = A[vi] * 2
+""",
+    "a sum over a part": """
+def f(A: int64[6, 8], C: int64[6]):
+    T = alloc(int64[6])
+    for i in range(6):
+        for k in range(5):
+            with block("T", vi=spatial(6, i), vk=reduce(8, k)):
+                with init():
+                    T[vi] = 0
+                T[vi] = T[vi] + A[vi, vk]
+    for i in range(6):
+        with block("C", vi=spatial(6, i)):
+            C[vi] = T[vi] + 1
+""",
+    "shorter and shorter sums": """
+def f(A: int64[7, 7], C: int64[7]):
+    for i in range(7):
+        for k in range(7 - i):
+            with block("C", vi=spatial(7, i), vk=reduce(7, k)):
+                with init():
+                    C[vi] = 0
+                C[vi] = C[vi] + A[vi, vk]
+""",
+    "perhaps": """
+def f(A: int64[6], N: int64[1], C: int64[6]):
+    T = alloc(int64[6])
+    if N[0] > 1:
+        for i in range(6):
+            T[i] = A[i]
+    for i in range(6):
+        C[i] = T[i] + 1 if N[0] > 1 else 0
+""",
+    "on and on": """
+def f(A: int64[4, 3], S: int64[4], D: int64[3]):
+    for r in range(3):
+        for i in range(4):
+            for k in range(3):
+                with block("S", vi=spatial(4, i), vk=reduce(3, k)):
+                    S[vi] = S[vi] + A[vi, vk]
+        with block("D", vr=spatial(3, r)):
+            D[vr] = A[0, vr] + S[vr]
+""",
+    "old values": """
+def f(A: int64[6], B: int64[6], D: int64[6]):
+    T = alloc(int64[6])
+    for i in range(6):
+        T[i] = A[i]
+        D[i] = B[i]
+    for i in range(6):
+        B[i] = T[i] + 1
+""",
+    "by an index": """
+def f(P: int64[6], A: int64[6], C: int64[8], D: int64[6]):
+    T = alloc(int64[6])
+    for i in range(6):
+        T[i] = A[i] * 2
+    for i in range(6):
+        C[max(min(P[i], 7), 0)] = T[i]
+    for i in range(6):
+        D[i] = C[i] + T[5 - i]
+""",
 }
 _MOST_CHOICES = 6
 

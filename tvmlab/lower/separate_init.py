@@ -35,6 +35,7 @@ from tvmlab.ir import (
     conjunction,
     conjuncts,
     const,
+    const_int,
     eq,
     is_const,
     make_block,
@@ -101,7 +102,7 @@ class _Separation:
         zero: dict[Var, Expr] = {
             lp.var: const(0, lp.var.dtype) for lp in chain if lp.var in reduced
         }
-        inner = [lp for lp in chain if lp.var not in zero]
+        inner = [lp for lp in chain if lp.var not in zero and not _idle(lp, block)]
         if any(lp.kind == "thread" and lp.var in zero for lp in chain):
             return None  # threads join their results first
         if any(lp.var not in spatial or uses_var(lp.extent, set(zero)) for lp in inner):
@@ -144,6 +145,11 @@ class _Separation:
             substitute(block.init, {old: it.var for it, old, _ in kept}),
             predicate=guard,
         )
+
+
+def _idle(loop: For, block: Block) -> bool:
+    """Whether a loop has one iteration that the block does not ask about."""
+    return const_int(loop.extent) == 1 and not any(uses_var(b, {loop.var}) for b in block.bindings)
 
 
 def _candidates(stmt: For, loops: tuple[For, ...]) -> list[_Candidate]:
@@ -229,27 +235,27 @@ def _parts_at_zero(e: Expr, env: Bounds) -> list[Expr]:
     """What is zero where an index is: each term of a sum of numbers that are not negative."""
     form = linear_form(e, env)
     low = [prove(atom >= 0, env) and factor > 0 for atom, factor in form.terms.items()]
-    return list(form.terms) if all(low) and not form.const else [e]
+    if form.const or not all(low):
+        return [e]
+    return [part for atom in form.terms for part in _factors_at_zero(atom, env)]
+
+
+def _factors_at_zero(atom: Expr, env: Bounds) -> list[Expr]:
+    """What is zero where a product is, of which one factor, a size known at run time, is not."""
+    if isinstance(atom, Binary) and atom.op == "mul":
+        for other, size in ((atom.a, atom.b), (atom.b, atom.a)):
+            if prove(size >= 1, env):
+                return _parts_at_zero(other, env)
+    return [atom]
 
 
 def _where_zero(part: Expr, env: Bounds) -> Bounds | None:
     """What is known where a term is zero; None if that says nothing about single loops yet."""
-    loop = part if isinstance(part, Var) else _scaled_loop(part, env)
-    if loop is not None:
-        return env.assume(eq(loop, 0))
+    if isinstance(part, Var):
+        return env.assume(eq(part, 0))
     if isinstance(part, Binary) and part.op == "floordiv":
         known = prove(part.a >= 0, env) and prove(part.b >= 1, env)
         return env.assume(part.a < part.b) if known else None
-    return None
-
-
-def _scaled_loop(atom: Expr, env: Bounds) -> Var | None:
-    """The loop over parts of a size known at run time, of which an atom is a multiple."""
-    if not isinstance(atom, Binary) or atom.op != "mul":
-        return None
-    for loop, size in ((atom.a, atom.b), (atom.b, atom.a)):
-        if isinstance(loop, Var) and prove(size >= 1, env):
-            return loop
     return None
 
 

@@ -31,7 +31,7 @@ from tvmlab.ir import (
 
 from .assumptions import size_facts
 from .dependence import earlier, find_overlap, together
-from .index import ProgramIndex, index_of
+from .index import ProgramIndex, buffers_read, index_of
 from .kinds import block_kind, is_rolled, reducer_of
 from .legality import binding_vars, verb
 from .verdict import refuse, unsure
@@ -159,10 +159,23 @@ def _settled(index: ProgramIndex, writer: Block, reader: Block, buffer: Buffer) 
         return True
     if block_kind(writer) == "opaque" or binding_vars(writer, "reduce") & {lp.var for lp in shared}:
         return False
+    if _goes_on(index, writer, buffer, shared):
+        return False
     if flows_within(index, shared[-1], buffer):
         return True
     # An iteration may read what a later one is going to write, if there was a value before.
     return find_overlap(index, reader, writer, buffer, earlier(shared)) is None
+
+
+def _goes_on(index: ProgramIndex, block: Block, buffer: Buffer, loops: Sequence[For]) -> bool:
+    """Whether a block adds to a sum in each round of a loop, and nothing sets it anew there."""
+    named = binding_vars(block, "spatial") | binding_vars(block, "reduce")
+    if block.init is not None or buffer not in buffers_read(block):
+        return False
+    others = [w for w in index.writers[buffer] if w is not block]
+    return any(
+        loop.var not in named and not any(index.is_under(w, loop) for w in others) for loop in loops
+    )
 
 
 def moves_apart(index: ProgramIndex, loop: For, buffer: Buffer) -> bool:
