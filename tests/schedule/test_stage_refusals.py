@@ -135,6 +135,25 @@ def test_outside_a_group() -> None:
         s[x].compute_at(s[z], z.op.axis[0])
 
 
+def chain(count: int) -> list[Any]:
+    made: list[Any] = [te.placeholder((8,), name="A")]
+    for name in "BCDEFG"[:count]:
+        made.append(te.compute((8,), lambda i, x=made[-1]: x[i] + 1.0, name=name))
+    return made
+
+
+def test_a_group_inside_what_it_holds() -> None:
+    a, _, c, d, e = chain(4)
+    s = te.create_schedule(e.op)
+    group = s.create_group(outputs=c, inputs=a)
+    with pytest.raises(ScheduleError, match="C inside group of B, C already") as refusal:
+        group.compute_at(s[c], c.op.axis[0])
+    assert "attach the group to a stage outside of it" in (refusal.value.hint or "")
+    s[d].compute_at(s[c], c.op.axis[0])
+    with pytest.raises(ScheduleError, match="D inside C inside group of B, C already"):
+        group.compute_at(s[d], d.op.axis[0])
+
+
 def test_arguments_that_are_none() -> None:
     _, _, _, c = parts()
     with pytest.raises(ScheduleError, match="'C' is no argument of a kernel"):

@@ -236,3 +236,18 @@ def test_the_steps_are_a_trace_of_the_eager_schedule() -> None:
     python = s.replay([a, c]).schedule.trace.to_python()
     assert "split" in python
     assert "compute_at" in python
+
+
+def test_a_deep_formula() -> None:
+    a = te.placeholder((2,), name="A")
+
+    def formula(i: Any) -> Any:
+        value = a[i]
+        for _ in range(1000):
+            value = value + 1.0
+        return value
+
+    b = te.compute((2,), formula, name="B")
+    s = te.create_schedule(b.op)
+    s[b].split(b.op.axis[0], factor=1)
+    assert s.replay([a, b]).program.params[1].name == "B"

@@ -71,6 +71,23 @@ def test_literals_are_known() -> None:
         bool(a.shape[1] == 16)
 
 
+def test_literals_are_numbers_for_python_too() -> None:
+    a = te.placeholder((16, 8), name="A")
+    b = te.placeholder((8, te.var("n")), name="B")
+    assert a.shape[1] == b.shape[0]
+    assert a.shape[0] != b.shape[0]
+    assert int(a.shape[0]) == 16
+    assert list(range(b.shape[0])) == list(range(8))
+    assert max(b.shape[0], 3) == 8
+    assert 1.0 if a.shape[0] > 3 else False
+    assert float(te.const(2.5, "float32")) == 2.5
+    assert f"{a.shape[0]:3d}|{a.shape[0]}" == " 16|16"
+    with pytest.raises(TypeMismatch, match="Python's int needs a number"):
+        int(b.shape[1])
+    with pytest.raises(TypeMismatch, match="a whole number is needed here"):
+        range(te.const(2.5, "float32"))
+
+
 def test_types_are_checked_as_in_other_comparisons() -> None:
     a = te.placeholder((6,), name="A")
     with pytest.raises(TypeMismatch, match="operands must have one type"):

@@ -33,6 +33,9 @@ class Equality:
         return self._make(self.op, self.a, self.b)
 
     def __bool__(self) -> bool:
+        known = [getattr(side, "value", None) for side in (self.a, self.b)]
+        if all(isinstance(value, (int, float)) for value in known):
+            return (known[0] == known[1]) == (self.op == "eq")  # Two sizes that are literals.
         if isinstance(self.b, (int, float, np.generic)):
             literal = getattr(self.formula, "value", None)
             if literal is not None:  # A size that is a literal is known.

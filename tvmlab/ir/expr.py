@@ -27,6 +27,7 @@ from tvmlab.support import (
 from .equality import Equality
 from .folding import BinaryOp, CompareOp, Scalar, fold_compare, fold_int, wrap_int
 from .mixed import RULE, is_whole
+from .number import Number
 from .op_table import call_info
 
 LogicOp = Literal["and", "or"]
@@ -198,7 +199,7 @@ class Expr(Readable):
 
 
 @node
-class Const(Expr):
+class Const(Number, Expr):
     """A literal of a scalar type."""
 
     value: Scalar

@@ -107,19 +107,30 @@ class Placed:
         return self
 
     def _refuse_cycle(self, parent: Placed, what: str) -> None:
+        """A stage goes where the groups around it go, so these are on the way out too."""
         chain = [parent]
-        current = parent.home
-        while current.attach_type is AttachType.SCOPE and current.attach_stage is not None:
-            current = current.attach_stage
+        current = parent
+        while True:
+            if current.attach_type is AttachType.ROOT and current.group is not None:
+                current = current.group
+            elif current.attach_type is AttachType.SCOPE and current.attach_stage is not None:
+                current = current.attach_stage
+            else:
+                return
             chain.append(current)
             if current is self:
                 path = " inside ".join(p.name for p in chain)
                 raise ScheduleError(
                     f"{what}: {path} already, so each would wait for the other",
-                    hint=f"call s[{chain[-2].name}].compute_root() first",
+                    hint=_way_out(chain[-2], self),
                     span=user_span(),
                 )
-            current = current.home
+
+
+def _way_out(inner: Placed, outer: Placed) -> str:
+    if isinstance(outer, Group) and inner.group is outer:
+        return "attach the group to a stage outside of it that reads what it computes"
+    return f"call s[{inner.name}].compute_root() first"
 
 
 class Group(Placed):

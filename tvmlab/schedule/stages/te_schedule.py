@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tvmlab.ir import is_scope
-from tvmlab.support import Namer, ScheduleError, user_span
+from tvmlab.support import Namer, ScheduleError, deep, user_span
 from tvmlab.te import (
     Axis,
     ComputeOp,
@@ -83,6 +83,7 @@ class TeSchedule:
         """The schedule itself: its steps are put in order when they are replayed."""
         return self
 
+    @deep
     def replay(self, args: Sequence[Any] | None = None, name: str | None = None) -> Replayed:
         """Take the steps on the eager schedule.
 
