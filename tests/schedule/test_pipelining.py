@@ -58,6 +58,36 @@ def test_double_buffer_of_a_stage_attached_in_a_loop(k: int) -> None:
     assert ("B_local = alloc(float32[160]" in lowered(sch)) == (k > 4)
 
 
+@pytest.mark.parametrize("k", [18, 4])
+def test_double_buffers_of_two_stages_in_one_loop(k: int) -> None:
+    def steps(s: Schedule) -> None:
+        i, j, r = s.loops("C")
+        outer, inner = s.split(r, [None, 4])
+        s.reorder(i, outer, j, inner)
+        for name in "AB":
+            s.compute_at(s.cache_read("C", name), outer)
+        s.double_buffer("B_local")
+        s.double_buffer("A_local")
+        with pytest.raises(RefusedError, match="cannot pipeline k_outer: it is already"):
+            s.double_buffer("B_local")
+
+    sch = after_steps(product(3, 20, k), steps, [ramp(3, k), ramp(k, 20)])
+    text = lowered(sch)
+    assert ("B_local = alloc(float32[160]" in text) == (k > 4)
+    assert ("A_local = alloc(float32[8]" in text) == (k > 4)
+
+
+def test_a_double_buffer_keeps_a_deeper_plan() -> None:
+    def steps(s: Schedule) -> None:
+        in_one_loop(s)
+        s.software_pipeline(s.loops("D")[0], [0, 1, 4])
+        s.double_buffer("C")
+
+    a = ramp(12, 4)
+    sch = after_steps(chain(), steps, [a])
+    assert "('D', 4, 2)" in str(sch.program.body.annotations)
+
+
 @pytest.mark.parametrize(
     ("stages", "order", "copies"),
     [

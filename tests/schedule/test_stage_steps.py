@@ -12,7 +12,7 @@ import pytest
 from helpers.stages import assert_computes, ramp
 
 import tvmlab as tl
-from tvmlab import te
+from tvmlab import te, topi
 from tvmlab.schedule.stages import AttachType, Fuse, IterType, Singleton, Split
 
 
@@ -251,3 +251,38 @@ def test_a_deep_formula() -> None:
     s = te.create_schedule(b.op)
     s[b].split(b.op.axis[0], factor=1)
     assert s.replay([a, b]).program.params[1].name == "B"
+
+
+@pytest.mark.parametrize("both", [False, True])
+def test_caches_in_one_loop_are_double_buffered(both: bool) -> None:
+    a, b, c = matmul(8, 8, 12)
+    s = te.create_schedule(c.op)
+    aa, bb = s.cache_read(a, "shared", [c]), s.cache_read(b, "shared", [c])
+    al = s.cache_read(aa, "local", [c])
+    k_outer, k_inner = s[c].split(c.op.reduce_axis[0], factor=4)
+    i, j = c.op.axis
+    s[c].reorder(k_outer, i, j, k_inner)
+    for cache in (aa, bb, al):
+        s[cache].compute_at(s[c], k_outer)
+    for cache in (aa, bb, al) if both else (aa, bb):
+        s[cache].double_buffer()
+    x, y = ramp(8, 12), ramp(12, 8)
+    assert_computes(s, [a, b, c], [x, y], [x @ y])
+
+
+def test_one_of_several_outputs_is_an_argument() -> None:
+    a = te.placeholder((5,), name="A")
+    b, c = te.compute((5,), lambda i: (a[i] + 1.0, a[i] * 2.0), name="B")
+    s = te.create_schedule(b.op)
+    s[b].split(b.op.axis[0], factor=2)
+    x = ramp(5)
+    assert_computes(s, [a, b], [x], [x + 1])
+    assert_computes(s, [a, c], [x], [x * 2])
+    assert_computes(s, [a, c, b], [x], [x * 2, x + 1])
+
+
+def test_the_index_of_the_largest_alone() -> None:
+    m = te.placeholder((5, 7), name="M")
+    b = topi.argmax(m, axis=1)
+    x = ramp(5, 7)
+    assert_computes(te.create_schedule(b.op), [m, b], [x], [x.argmax(1).astype(b.dtype.name)])

@@ -86,7 +86,7 @@ def require_pipelines_lawful(program: Program, primitive: str) -> None:
         try:
             if loop.kind != "serial":
                 raise refuse("software_pipeline.kind", f"it would be {loop.kind}, not serial")
-            members = _planned(loop, plan)
+            members = planned_members(loop, plan)
             require_lawful(index, loop, members, primitive)
         except RefusedError as error:
             raise refuse(
@@ -98,7 +98,8 @@ def require_pipelines_lawful(program: Program, primitive: str) -> None:
             ) from None
 
 
-def _planned(loop: For, plan: Plan) -> list[Member]:
+def planned_members(loop: For, plan: Plan) -> list[Member]:
+    """The members of a loop's body with the turns that its plan gives them."""
     members: list[Member] = []
     for stmt in child_stmts(loop.body):
         reads, writes = touched_buffers(stmt)

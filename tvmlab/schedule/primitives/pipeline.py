@@ -9,10 +9,17 @@ from tvmlab.ir import Block, BlockSymbol, For, Program, Var, child_stmts, touche
 from tvmlab.schedule.index import ProgramIndex, index_of
 from tvmlab.schedule.legality import written_buffer
 from tvmlab.schedule.notes import PIPELINE, with_note
-from tvmlab.schedule.pipelining import members_of, plan_of, plan_value, require_lawful
+from tvmlab.schedule.pipelining import (
+    Member,
+    members_of,
+    plan_of,
+    plan_value,
+    planned_members,
+    require_lawful,
+)
 from tvmlab.schedule.registry import Applied, ParamSpec, primitive
 from tvmlab.schedule.rewrite import replace_stmts
-from tvmlab.schedule.verdict import refuse
+from tvmlab.schedule.verdict import RefusedError, refuse
 
 MOST_STAGES = 8
 """Iterations that may be under way at once."""
@@ -112,7 +119,22 @@ def double_buffer(program: Program, block: BlockSymbol) -> Applied:
             f"feeds it or writes what it writes, so nothing could run while it fetches ahead",
             subject=block,
         )
-    return _pipelined(index, loop, stages, None, "double_buffer")
+    plan = plan_of(loop)
+    if plan is None:
+        return _pipelined(index, loop, stages, None, "double_buffer")
+    return _fetching_too(index, loop, stages, planned_members(loop, plan))
+
+
+def _fetching_too(
+    index: ProgramIndex, loop: For, stages: Sequence[int], planned: Sequence[Member]
+) -> Applied:
+    """One more producer of a pipelined loop runs ahead; the others keep their turns."""
+    ahead = [stage and member.stage for stage, member in zip(stages, planned, strict=True)]
+    if ahead == [member.stage for member in planned]:
+        raise _already(loop, "double_buffer")
+    members = members_of(loop, ahead, [member.place for member in planned])
+    require_lawful(index, loop, members, "double_buffer")
+    return _with_plan(index, loop, members)
 
 
 def _fetching_first(index: ProgramIndex, loop: For, producer: Block) -> list[int]:
@@ -161,9 +183,12 @@ def _pipelined(
             subject=loop.var,
         )
     require_lawful(index, loop, members, step)
-    return Applied(
-        replace_stmts(index.program, {loop: with_note(loop, PIPELINE, plan_value(members))})
-    )
+    return _with_plan(index, loop, members)
+
+
+def _with_plan(index: ProgramIndex, loop: For, members: Sequence[Member]) -> Applied:
+    planned = with_note(loop, PIPELINE, plan_value(members))
+    return Applied(replace_stmts(index.program, {loop: planned}))
 
 
 def _require_pipelinable(index: ProgramIndex, loop: For, step: str) -> None:
@@ -177,6 +202,10 @@ def _require_pipelinable(index: ProgramIndex, loop: For, step: str) -> None:
             subject=loop.var,
         )
     if plan_of(loop) is not None:
-        raise refuse(
-            f"{step}.already", f"cannot pipeline {loop.var.name}: it is already", subject=loop.var
-        )
+        raise _already(loop, step)
+
+
+def _already(loop: For, step: str) -> RefusedError:
+    return refuse(
+        f"{step}.already", f"cannot pipeline {loop.var.name}: it is already", subject=loop.var
+    )

@@ -1,7 +1,8 @@
 """The program that a classical schedule starts from, and the parameters that its kernel has.
 
 Old programs may list intermediate tensors among the arguments. The steps are taken as if they were
-not; afterwards these tensors are handed out as parameters, holding what the schedule computes.
+not; afterwards these tensors are handed out as parameters, holding what the schedule computes. Of
+an operation with several outputs they may leave some out, which then are intermediate.
 """
 
 from __future__ import annotations
@@ -51,13 +52,14 @@ def base_program(
         If an argument is neither a tensor of the schedule nor a scalar.
     """
     new = _named_apart(stages)
-    roots = [t for op in outputs for t in new[stage_map[op].op].outputs]
+    made = [new[stage_map[op].op].outputs for op in outputs]
     if args is None:
-        return create_program(roots, name=name or "main"), []
+        return create_program([t for several in made for t in several], name=name or "main"), []
+    given = [_argument(arg, stage_map, new) for arg in args]
+    roots = [t for several in made for t in [t for t in several if t in given] or several]
     needed: list[Tensor | Var] = []
     handed: list[Handed] = []
-    for position, arg in enumerate(args):
-        found = _argument(arg, stage_map, new)
+    for position, found in enumerate(given):
         if isinstance(found, Tensor) and not (
             found in roots or (isinstance(found.op, PlaceholderOp) and _is_input(found, new))
         ):

@@ -69,6 +69,18 @@ def apply_last(
                 schedule.apply("tensorize", loop, getattr(intrin, "name", intrin))
 
 
+def run_ahead(schedule: Schedule, stage: Stage, block: BlockSymbol, telling: Telling) -> None:
+    """Double buffer a stage that is to be, once all that shares its loop is there.
+
+    What feeds another such stage in the loop runs ahead already.
+    """
+    if "double_buffer" not in stage.options:
+        return
+    if schedule.check("double_buffer", block).rule != "double_buffer.already":
+        with telling("double_buffer", None):
+            schedule.apply("double_buffer", block)
+
+
 def start_threads(schedule: Schedule, stage: Stage, loop: Var | None, telling: Telling) -> None:
     """Start the threads that are to be around a whole stage outside of its outermost loop.
 
@@ -89,6 +101,8 @@ def _apply_memory(schedule: Schedule, stage: Stage, block: BlockSymbol, telling:
             with telling("storage_align", axis):
                 schedule.apply("storage_align", block, stage.iter_vars.index(axis), *mark.align)
     for name, value in stage.options.items():
+        if name == "double_buffer":
+            continue  # It looks at what the loop holds in the end: see `run_ahead`.
         with telling(name, None):
             if name == "transform_layout":
                 found = index_of(schedule.program).blocks[block]

@@ -24,7 +24,7 @@ from tvmlab.te import Axis, Operation, PlaceholderOp, Range, ScanOp
 from .arguments import Handed, base_program, hand_out
 from .attach import Placed
 from .axes import AttachType, Fuse, Reorder, Split
-from .marks import Telling, apply_last, apply_marks, start_threads
+from .marks import Telling, apply_last, apply_marks, run_ahead, start_threads
 from .predicates import guard_stores
 from .stage import Stage, root_axes
 
@@ -99,6 +99,9 @@ def replay(
     for stage in reversed(computed):
         if stage in done.blocks:
             apply_last(done.schedule, stage, done.loops, _teller(stage))
+    for stage in reversed(computed):
+        if stage in done.blocks:
+            run_ahead(done.schedule, stage, done.blocks[stage], _teller(stage))
     return done
 
 
