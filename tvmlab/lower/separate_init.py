@@ -122,7 +122,7 @@ class _Separation:
         first = _first_round(block, zero, others, rounds)
         if first is None:
             return None
-        guard = simplify(conjunction([first, *_inside(block, env)]), env)
+        guard = simplify(conjunction([first, *_inside(block, env.assume(first))]), env)
         if guard is FALSE:
             return None
         nest: Stmt = self._init_block(block, substitute(guard, fresh), fresh)
@@ -191,7 +191,7 @@ def _inside(block: Block, env: Bounds) -> list[Expr]:
         if it.kind != "reduce"
         for limit in (binding >= 0, binding < it.extent)
     ]
-    return [limit for limit in limits if not prove(limit, env.assume(block.predicate))]
+    return [limit for limit in limits if not prove(limit, env)]
 
 
 def _bound_by(block: Block, kind: str) -> set[Var]:

@@ -172,7 +172,7 @@ def _goes_on(index: ProgramIndex, block: Block, buffer: Buffer, loops: Sequence[
     named = binding_vars(block, "spatial") | binding_vars(block, "reduce")
     if block.init is not None or buffer not in buffers_read(block):
         return False
-    others = [w for w in index.writers[buffer] if w is not block]
+    others = [w for w in index.writers[buffer] if buffer not in buffers_read(w)]
     return any(
         loop.var not in named and not any(index.is_under(w, loop) for w in others) for loop in loops
     )

@@ -25,7 +25,6 @@ from tvmlab.ir import (
     conjunction,
     conjuncts,
     const_int,
-    is_const,
     is_noop,
     logic,
     make_block,
@@ -110,14 +109,10 @@ def rebind(body: Stmt, values: Mapping[Var, Expr], env: Bounds, guard: Expr | No
         if guard is not None:
             parts = (guard, predicate) if _needs_meaning(predicate) else (predicate, guard)
             predicate = logic("and", *parts)
-        simpler = simplify_predicate(predicate, around)
-        if guard is not None and block.init is not None and is_const(simplify(guard, around), True):
-            # A sum of no terms has its start value, unless the element does not exist.
-            simpler = logic("and", simplify(guard, env), simpler)
         return replace(
             block,
             bindings=tuple(bound_to(b, around) for b in block.bindings),
-            predicate=simpler,
+            predicate=simplify_predicate(predicate, around),
         )
 
     def visit(stmt: Stmt, around: Bounds) -> Stmt:

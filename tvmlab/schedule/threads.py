@@ -27,6 +27,7 @@ from tvmlab.ir import (
     placed_blocks,
     reduced_by_threads,
     touched_buffers,
+    uses_var,
     walk,
 )
 
@@ -245,7 +246,7 @@ def _may_clash(placed: PlacedBlock, loop: For, sharing: Sharing, asked: Asked) -
     """Whether iterations of a thread loop write storage that they share, each its own part."""
     block, name = placed.block, loop.var.name
     if loop.var in binding_vars(block, "reduce"):
-        _require_joint_reduction(block, loop, asked)
+        _require_joint_reduction(placed, loop, asked)
         return False
     written = touched_buffers(block)[1]
     shared = [b for b in written if sharing.shared(b, loop)]
@@ -268,9 +269,9 @@ def _may_clash(placed: PlacedBlock, loop: For, sharing: Sharing, asked: Asked) -
     return bool(shared)
 
 
-def _require_joint_reduction(block: Block, loop: For, asked: Asked) -> None:
+def _require_joint_reduction(placed: PlacedBlock, loop: For, asked: Asked) -> None:
     """Threads of one group may join their partial results; others cannot wait for each other."""
-    name = loop.var.name
+    block, name = placed.block, loop.var.name
     if loop.thread not in GROUP_TAGS:
         kind = "groups of threads" if loop.thread in GRID_TAGS else "virtual threads"
         fix = "bind it to threadIdx.x, or rfactor it first"
@@ -287,6 +288,15 @@ def _require_joint_reduction(block: Block, loop: For, asked: Asked) -> None:
             "unlawful-reduction",
             f"{name} is a reduction loop of block {block.name}, whose partial results cannot be "
             f"joined in any order",
+            subject=loop.var,
+        )
+    uneven = [lp.var.name for lp in placed.loops if uses_var(lp.extent, {loop.var})]
+    if uneven:
+        raise asked.doubt(
+            "uneven-rounds",
+            f"threads of {name} would join their parts of the sums of {block.name} in each round "
+            f"of {uneven[0]}, which has more rounds in some threads than in others; reorder "
+            f"{name} inside {uneven[0]} first",
             subject=loop.var,
         )
 

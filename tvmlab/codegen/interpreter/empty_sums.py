@@ -105,7 +105,7 @@ def _init(host: Host, block: Block, zero: frozenset[Var]) -> Action | None:
         return None
     exprs, frame = host.exprs, host.exprs.frame
     places = [
-        (exprs.place(it.var), exprs.expr(binding), it.kind == "reduce")
+        (exprs.place(it.var), exprs.expr(binding), exprs.expr(it.extent), it.kind == "reduce")
         for it, binding in zip(block.iters, block.bindings, strict=True)
     ]
     guard = _own_condition(block, zero)
@@ -114,9 +114,11 @@ def _init(host: Host, block: Block, zero: frozenset[Var]) -> Action | None:
 
     def run() -> None:
         started = True
-        for place, binding, reduces in places:
+        for place, binding, extent, reduces in places:
             value = frame[place] = binding()
-            started = started and not (reduces and value)
+            # Beyond the elements, where the tail of a loop is, there is no sum.
+            there = value == 0 if reduces else 0 <= value < extent()
+            started = started and there
         if started and holds():
             init()
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
-from tvmlab.arith import polyhedral
+from tvmlab.arith import polyhedral, prove
 from tvmlab.ir import (
     Block,
     BlockSymbol,
+    Expr,
     For,
     IterVar,
     Program,
@@ -186,6 +188,7 @@ def _init_nest(index: ProgramIndex, block: Block, start: For) -> tuple[Stmt, Blo
     needed = spatial.union(*(vars_of(c) for c in guards))
     chain = index.loops_around(block)
     inner = [lp for lp in chain[chain.index(start) :] if lp.var in needed]
+    guards += _beyond_rounds(index, block, start, inner, guards)
     fresh = {lp.var: Var(f"{lp.var.name}_init") for lp in inner}
     iters = [replace(it, var=Var(it.var.name)) for it in block.iters if it.kind != "reduce"]
     body = _init_body(block, iters)
@@ -201,6 +204,26 @@ def _init_nest(index: ProgramIndex, block: Block, start: For) -> tuple[Stmt, Blo
     for lp in reversed(inner):
         nest = replace(lp, var=fresh[lp.var], body=nest)
     return nest, symbol
+
+
+def _beyond_rounds(
+    index: ProgramIndex, block: Block, start: For, inner: Sequence[For], guards: list[Expr]
+) -> list[Expr]:
+    """Conditions that keep start values inside the buffer where only the rounds' extents did.
+
+    Of `for i in range(8): for k in range(7 - i)`, no round asks about the last i.
+    """
+    env = index.bounds_around(start)
+    for loop in inner:
+        env = env.bind_loop(loop.var, loop.extent)
+    env = env.assume(conjunction(guards))
+    limits = [
+        limit
+        for it, binding in zip(block.iters, block.bindings, strict=True)
+        if it.kind != "reduce"
+        for limit in (binding >= 0, binding < it.extent)
+    ]
+    return [limit for limit in limits if not prove(limit, env)]
 
 
 def _init_body(block: Block, iters: list[IterVar]) -> Stmt:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tvmlab.ir import Block, BlockSymbol, Buffer, For, Program, Var, const_int
+from tvmlab.ir import Block, BlockSymbol, Buffer, For, Program, Var, const_int, uses_var
 from tvmlab.schedule.coverage import require_covered_consumers, require_covered_reads
 from tvmlab.schedule.index import ProgramIndex, index_of
 from tvmlab.schedule.legality import binding_vars, sole_writer
@@ -92,6 +92,15 @@ def _require_factorable(index: ProgramIndex, block: Block, loop: For, form: Redu
             "rfactor.mixed",
             f"cannot factor {name}: loop {next(iter(spatial & reducing)).name} runs over elements "
             f"and over the reduction at once",
+            subject=loop.var,
+        )
+    uneven = [lp.var.name for lp in around if uses_var(lp.extent, {loop.var})]
+    if uneven:
+        raise unsure(
+            "rfactor.dependent-extent",
+            f"cannot factor {name} by {factored}: {uneven[0]} runs more or less often in each "
+            f"iteration of {factored}, so some elements have no partial result; move {factored} "
+            f"inside {uneven[0]} first",
             subject=loop.var,
         )
     for buffer in form.buffers:
