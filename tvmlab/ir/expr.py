@@ -26,7 +26,7 @@ from tvmlab.support import (
 
 from .equality import Equality
 from .folding import BinaryOp, CompareOp, Scalar, fold_compare, fold_int, wrap_int
-from .mixed import RULE, is_whole
+from .mixed import RULE, is_whole, type_beside
 from .number import Number
 from .op_table import call_info
 
@@ -548,9 +548,9 @@ def _fold(op: BinaryOp, a: Const, b: Const) -> Const | None:
 def _pair(a: ExprLike, b: ExprLike) -> tuple[Expr, Expr]:
     a = a.formula if isinstance(a, Equality) else a
     if isinstance(a, Expr):
-        x, y = a, as_expr(b, a.dtype)
+        x, y = a, as_expr(b, type_beside(b, a.dtype))
     elif isinstance(b, Expr):
-        x, y = as_expr(a, b.dtype), b
+        x, y = as_expr(a, type_beside(a, b.dtype)), b
     else:
         return as_expr(a), as_expr(b)
     if x.dtype is not y.dtype and x.dtype != y.dtype:

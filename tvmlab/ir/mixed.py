@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, TypeAlias
 
+from tvmlab.support import INT32, DType
+
 Rule: TypeAlias = Callable[[Any, Any], tuple[Any, Any]]
 
 RULE: ContextVar[Rule | None] = ContextVar("rule for operands of different types", default=None)
@@ -25,6 +27,17 @@ def mixing(rule: Rule) -> Generator[None]:
         yield
     finally:
         RULE.reset(token)
+
+
+def type_beside(value: object, like: DType) -> DType | None:
+    """The type of a number beside an operand of a type: that type, or None to leave it to the rule.
+
+    A whole number that may not fit a narrow or unsigned type is the rule's to convert.
+    """
+    if type(value) is not int or like.is_float or RULE.get() is None:
+        return like
+    plain = like.kind == "int" and like.bits >= INT32.bits
+    return like if plain and like.min_value <= value <= like.max_value else None
 
 
 def is_whole(value: object) -> bool:

@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import tvmlab.te as te
-from tvmlab.ir import Expr, ExprLike, as_expr, const, const_int, structural_equal
-from tvmlab.support import ShapeError
+from tvmlab.ir import Const, Expr, ExprLike, as_expr, const, const_int, structural_equal
+from tvmlab.ir.mixed import RULE
+from tvmlab.support import ShapeError, TypeMismatch, user_span
 from tvmlab.te import Axis, Tensor
 
 from .tag import BROADCAST, ELEMWISE
@@ -67,7 +68,11 @@ def apply(combine: Callable[[Any, Any], ExprLike], a: Operand, b: Operand, name:
     def value(operand: Operand, indices: tuple[Axis, ...]) -> Expr:
         if isinstance(operand, Tensor):
             return element(operand, indices)
+        if RULE.get() is not None and not like.is_float:
+            return as_expr(operand)
         scalar = as_expr(operand, like)
+        if scalar.dtype.is_float and not like.is_float:
+            _require_whole(scalar, tensors[0], name)
         return scalar if scalar.dtype == like else te.cast(scalar, like)
 
     def formula(*indices: Axis) -> ExprLike:
@@ -75,6 +80,17 @@ def apply(combine: Callable[[Any, Any], ExprLike], a: Operand, b: Operand, name:
 
     kind = BROADCAST if len(tensors) == 2 else ELEMWISE
     return te.compute(shape, formula, name=name, tag=kind)
+
+
+def _require_whole(scalar: Expr, tensor: Tensor, name: str) -> None:
+    """Refuse a number that would lose its fraction."""
+    if not (isinstance(scalar, Const) and float(scalar.value).is_integer()):
+        raise TypeMismatch(
+            f"{name} takes {scalar}, a {scalar.dtype}, as {tensor.dtype}, the type of "
+            f"{tensor.name}, where it would lose its fraction",
+            hint=f'convert the tensor first: topi.cast({tensor.name}, "{scalar.dtype}")',
+            span=user_span(),
+        )
 
 
 def add(a: Operand, b: Operand) -> Any:
@@ -94,12 +110,16 @@ def multiply(a: Operand, b: Operand) -> Any:
 
 def divide(a: Operand, b: Operand) -> Any:
     """`a / b`; of integers, rounded to zero."""
-    return apply(lambda x, y: te.truncdiv(x, y) if x.dtype.is_int else x / y, a, b, "divide")
+    return apply(lambda x, y: te.truncdiv(x, y) if _whole(x, y) else x / y, a, b, "divide")
 
 
 def floor_divide(a: Operand, b: Operand) -> Any:
     """`a // b`, rounded to minus infinity."""
-    return apply(lambda x, y: x // y if x.dtype.is_int else te.floor(x / y), a, b, "floor_divide")
+    return apply(lambda x, y: x // y if _whole(x, y) else te.floor(x / y), a, b, "floor_divide")
+
+
+def _whole(x: Expr, y: Expr) -> bool:
+    return x.dtype.is_int and y.dtype.is_int
 
 
 def mod(a: Operand, b: Operand) -> Any:

@@ -8,9 +8,9 @@ from tvmlab.compat.tvm.missing import missing
 from tvmlab.ir import Program
 from tvmlab.ir import structural_equal as same
 from tvmlab.support import UserError
-from tvmlab.te import Range as _Range
 
 from .module import IRModule, PrimFunc
+from .ranges import Range
 from .rules import register_intrin_lowering, register_op_attr
 from .saving import load_json, save_json
 
@@ -18,8 +18,6 @@ __all__ = [
     "IRModule", "PrimFunc", "Range", "assert_structural_equal", "load_json",
     "register_intrin_lowering", "register_op_attr", "save_json", "structural_equal",
 ]  # fmt: skip
-
-Range = _Range
 
 __getattr__ = missing("tvm.ir")
 

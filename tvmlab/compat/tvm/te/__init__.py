@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import tvmlab.te as _te
+from tvmlab.compat.tvm.folds import max, min, prod, sum
+from tvmlab.compat.tvm.ir.ranges import Range
 from tvmlab.compat.tvm.missing import missing
 from tvmlab.compat.tvm.mixing import converted, old_index
 from tvmlab.compat.tvm.tir.build import IN_FORMULA, all, any, if_then_else
@@ -84,7 +86,7 @@ def compute(
 def reduce_axis(dom: Any, name: str = "rv", thread_tag: str = "", span: Any = None) -> Any:
     """An axis to reduce over: the pair (start, end), or the number of values."""
     del thread_tag, span
-    if hasattr(dom, "extent"):
+    if isinstance(dom, _te.Range):
         dom = (dom.min, dom.min + dom.extent)
     return _te.reduce_axis(_pair(dom), name)
 
@@ -92,6 +94,8 @@ def reduce_axis(dom: Any, name: str = "rv", thread_tag: str = "", span: Any = No
 def thread_axis(dom: Any = None, tag: str = "", name: str = "", span: Any = None) -> Any:
     """An index of threads."""
     del span
+    if isinstance(dom, _te.Range):
+        dom = (dom.min, dom.min + dom.extent)
     return _te.thread_axis(_pair(dom), tag, name)
 
 
@@ -171,7 +175,7 @@ def builtin_any(values: Any) -> bool:
 
 
 __all__ = [
-    "Expr", "IterVar", "all", "any", "comm_reducer", "compute", "create_schedule",
-    "decl_tensor_intrin", "extern", "if_then_else", "operation", "placeholder", "reduce_axis",
-    "scan", "schedule", "size_var", "tensor", "thread_axis", "var",
+    "Expr", "IterVar", "Range", "all", "any", "comm_reducer", "compute", "create_schedule",
+    "decl_tensor_intrin", "extern", "if_then_else", "max", "min", "operation", "placeholder",
+    "prod", "reduce_axis", "scan", "schedule", "size_var", "sum", "tensor", "thread_axis", "var",
 ]  # fmt: skip

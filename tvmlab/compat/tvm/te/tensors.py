@@ -53,12 +53,26 @@ def _as_node(value: Any) -> Any:
     return Text(value) if isinstance(value, str) else const(value)
 
 
+def returns_old(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function with these manners given to the tensors that it returns."""
+
+    @wraps(function)
+    def call(*args: Any, **named: Any) -> Any:
+        with mixing(converted):
+            return adopted(function(*args, **named))
+
+    return call
+
+
 def _forward(operator: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    return lambda a, b: adopted(operator(a, b))
+    return returns_old(operator)
 
 
 def _backward(operator: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    return lambda a, b: adopted(operator(b, a))
+    def operate(a: Any, b: Any) -> Any:
+        return operator(b, a)
+
+    return returns_old(operate)
 
 
 @node
@@ -88,7 +102,7 @@ class OldTensor(Tensor):
     __truediv__, __rtruediv__ = _forward(topi.divide), _backward(topi.divide)
 
     def __neg__(self) -> Any:
-        return adopted(topi.negative(self))
+        return returns_old(topi.negative)(self)
 
 
 def adopted(made: Any) -> Any:
@@ -115,14 +129,3 @@ def _adopt_outputs(op: Operation) -> None:
                 op=tensor.op,
                 value_index=tensor.value_index,
             )
-
-
-def returns_old(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function with these manners given to the tensors that it returns."""
-
-    @wraps(function)
-    def call(*args: Any, **named: Any) -> Any:
-        with mixing(converted):
-            return adopted(function(*args, **named))
-
-    return call

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tvmlab.compat.tvm.folds import max, min, sum
 from tvmlab.compat.tvm.ir.module import PrimFunc
 from tvmlab.compat.tvm.missing import missing
 from tvmlab.ir import Buffer, Expr, Stmt
@@ -54,9 +55,7 @@ from .build import (
     log1p,
     log2,
     log10,
-    max,
     max_value,
-    min,
     min_value,
     multiply,
     nearbyint,
@@ -74,7 +73,6 @@ from .build import (
     sinh,
     sqrt,
     subtract,
-    sum,
     tan,
     tanh,
     trunc,

@@ -58,7 +58,6 @@ floordiv, floormod = _mixed("floordiv"), _mixed("floormod")
 truncdiv, truncmod = _mixed("truncdiv"), _mixed("truncmod")
 indexdiv, indexmod = _mixed("indexdiv"), _mixed("indexmod")
 min_value, max_value = _mixed("min_value"), _mixed("max_value")
-sum, max, min = _mixed("sum"), _mixed("max"), _mixed("min")
 
 
 def div(a: Any, b: Any, span: Any = None) -> Expr:

@@ -17,7 +17,7 @@ from typing import Any
 import tvmlab.ir as ir
 from tvmlab.compat.tvm.mixing import converted
 from tvmlab.ir import Expr, as_expr
-from tvmlab.ir.mixed import mixing
+from tvmlab.ir.mixed import mixing, type_beside
 from tvmlab.support import DType
 from tvmlab.te import Reduce as _Reduce
 from tvmlab.te import Reducer, Tensor
@@ -76,8 +76,10 @@ def _logic(name: str, op: str) -> Any:
 def make_select(condition: Any, true_value: Any, false_value: Any, span: Any = None) -> Expr:
     """One of two values, converted to a common type."""
     del span
-    x = as_expr(true_value, false_value.dtype if isinstance(false_value, Expr) else None)
-    y = as_expr(false_value, x.dtype)
+    with mixing(converted):
+        other = false_value.dtype if isinstance(false_value, Expr) else None
+        x = as_expr(true_value, other and type_beside(true_value, other))
+        y = as_expr(false_value, type_beside(false_value, x.dtype))
     if x.dtype != y.dtype:
         x, y = converted(x, y)
     cond = as_expr(condition)
