@@ -65,6 +65,34 @@ def test_what_is_missing_says_so_and_what_to_do(get: Callable[[], object], text:
     assert text in str(error.value)
 
 
+_IMPORTS = [
+    ("from tvm.te import create_prim_func", "tvm.te.create_prim_func", "the te language"),
+    ("from tvm.target import tag", "tvm.target.tag", "the te language"),
+    ("from tvm.tir.expr import IterVar", "tvm.tir.expr", "the te language"),
+    ("from tvm.contrib import cblas", "tvm.contrib.cblas", "use te.compute"),
+    ("import tvm.te.placeholder", "tvm.te.placeholder", "from tvm.te import placeholder"),
+]
+
+
+@pytest.mark.parametrize(("line", "name", "hint"), _IMPORTS)
+def test_imports_of_what_is_missing_say_what_to_do(line: str, name: str, hint: str) -> None:
+    with pytest.raises(UserError) as error:
+        exec(line.replace("tvm.", "tvmlab.compat.tvm.", 1))
+    assert f"{name} is not part of what tvmlab has of TVM" in error.value.message
+    assert hint in (error.value.hint or "")
+    assert isinstance(error.value, ImportError)
+
+
+def test_imports_through_the_alias_say_the_same() -> None:
+    named = [(line, name) for line, name, _ in _IMPORTS]
+    named.append(("from tvm.relay import var", "tvm.relay.var"))
+    named.append(("from tvm.autotvm.tuner import XGBTuner", "tvm.autotvm.tuner"))
+    lines = [f"try:\n {line}\nexcept ImportError as e: print(e)" for line, _ in named]
+    done = run("\n".join(["from tvmlab.compat import install_alias", "install_alias()", *lines]))
+    for _, name in named:
+        assert f"{name} is not part of what tvmlab has" in done.stdout, done.stderr
+
+
 def test_missing_names_are_attribute_errors_too() -> None:
     assert not hasattr(tvm, "relay")
     assert getattr(tvm.te, "hybrid", None) is None

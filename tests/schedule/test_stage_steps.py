@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -139,7 +140,13 @@ def test_an_intermediate_may_be_an_argument(place: str) -> None:
         s[b].compute_at(s[c], c.op.axis[0])
     elif place == "inline":
         s[b].compute_inline()
-    f = tl.build(s, [a, b, c], target="llvm", name="f")
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        f = tl.build(s, [a, b, c], target="llvm", name="f")
+    assert [str(w.message).partition(":")[0] for w in said] == (
+        ["the kernel does not write B, which is among its arguments"] if place == "inline" else []
+    )
+    assert all(w.filename == __file__ for w in said)
     x, y, z = ramp(40), np.zeros(40, "f"), np.zeros(40, "f")
     f(x, y, z)
     np.testing.assert_array_equal(z, (x + 1) * 2)

@@ -1,6 +1,6 @@
 """The public entry points: `lower` and `build`."""
 
-from .build import Source, build, lower, program_of
+from .build import Source, build, lower, program_of, warn_of_unwritten
 from .executable import Executable, SourceKind
 from .loops import Loops
 from .strided import with_strides
@@ -15,5 +15,6 @@ __all__ = [
     "count_flops",
     "lower",
     "program_of",
+    "warn_of_unwritten",
     "with_strides",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, cast, overload
@@ -149,6 +150,7 @@ def build(
     machine = Target.of(wanted)
     start = time.perf_counter()
     program = program_of(source, arguments, name)
+    warn_of_unwritten(source, arguments)
     _require_cpu_loops(program)
     if options is not None:
         require_option(options, LowerOptions, "options")
@@ -201,6 +203,17 @@ def program_of(source: Source, args: Arguments | None = None, name: str | None =
         f"cannot build {type(source).__name__}: it is no schedule, program or tensor",
         hint="pass a tvmlab.Schedule, for example tl.build(tl.Schedule(C))",
     )
+
+
+def warn_of_unwritten(source: object, args: Arguments | None, stacklevel: int = 3) -> None:
+    """Warn of arguments that a kernel leaves as they come, since their values are inlined."""
+    for tensor in source.unwritten(args or ()) if isinstance(source, TeSchedule) else ():
+        warnings.warn(
+            f"the kernel does not write {tensor.name}, which is among its arguments: its values "
+            f"are computed where they are read (compute_inline). Leave it out of the arguments, "
+            f"or call s[{tensor.name}].compute_root() to have it written",
+            stacklevel=stacklevel,
+        )
 
 
 def _tensors(source: object) -> list[Tensor] | None:

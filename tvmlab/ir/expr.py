@@ -136,7 +136,7 @@ class Expr(Readable):
 
     def __neg__(self) -> Expr:
         # Minus zero, so that the sign of a float zero is negated too.
-        return binary("sub", -0.0 if self.dtype.is_float else 0, self)
+        return binary("sub", as_expr(-0.0 if self.dtype.is_float else 0, self.dtype), self)
 
     def __lt__(self, other: ExprLike) -> Expr:
         return compare("lt", self, other)

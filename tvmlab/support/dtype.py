@@ -84,6 +84,22 @@ class DType:
     def __str__(self) -> str:
         return self.name
 
+    # A type also answers what programs ask of its name: `"int" in A.dtype`.
+
+    def __contains__(self, part: str) -> bool:
+        return part in self.name
+
+    def __format__(self, form: str) -> str:
+        return format(self.name, form)
+
+    def startswith(self, start: str | tuple[str, ...]) -> bool:
+        """Whether its name begins so."""
+        return self.name.startswith(start)
+
+    def endswith(self, end: str | tuple[str, ...]) -> bool:
+        """Whether its name ends so."""
+        return self.name.endswith(end)
+
     @property
     def scalar(self) -> DType:
         """The type of one lane."""

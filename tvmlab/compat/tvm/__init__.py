@@ -28,12 +28,14 @@ from . import (
 from .device import cl, context, cpu, cuda, device, gpu, metal, opencl, rocm, vulkan
 from .driver import build, lower
 from .error import TVMError
+from .finder import install as _install_finder
 from .ir import IRModule
 from .missing import missing
 from .registry import get_global_func, register_func
 from .runtime import convert
 from .runtime.module import Module
 
+_install_finder()
 __version__ = "0.16.0"
 ndarray = nd
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -12,10 +13,10 @@ class MissingError(UserError, AttributeError):
     """A part of TVM's interface that tvmlab does not have; also an `AttributeError`."""
 
 
-_SUPPORTED = "the te language, te schedules and tir expressions are supported"
+SUPPORTED = "the te language, te schedules and tir expressions are supported"
 
 
-def missing(module: str, *, otherwise: str = _SUPPORTED, **ways: str) -> Callable[[str], Any]:
+def missing(module: str, *, otherwise: str = SUPPORTED, **ways: str) -> Callable[[str], Any]:
     """A module's `__getattr__`: raises an error that names what is missing.
 
     Parameters
@@ -25,6 +26,9 @@ def missing(module: str, *, otherwise: str = _SUPPORTED, **ways: str) -> Callabl
     ways
         The same for some names.
     """
+    found = sys.modules.get(f"{__package__}.{module.partition('.')[2]}")
+    if found is not None and not hasattr(found, "__path__"):
+        found.__path__ = []  # Python asks only packages for what `from x import y` does not find.
 
     def getattr_of_module(name: str) -> Any:
         if name.startswith("__"):

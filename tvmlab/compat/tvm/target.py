@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
-from tvmlab.support import items_of
+from tvmlab.support import OptionError, items_of, user_span
 from tvmlab.target import Target as Machine
 
 from .missing import missing
@@ -17,6 +18,11 @@ __getattr__ = missing("tvm.target")
 
 _current: list[Target] = []
 _CPU_KINDS = ("llvm", "cpu", "c", "stackvm", "ext_dev")
+_DEVICE_KINDS = (
+    "cuda", "nvptx", "rocm", "opencl", "metal", "vulkan", "webgpu", "opengl", "hexagon", "sdaccel",
+    "aocl", "aocl_sw_emu",
+)  # fmt: skip
+_KINDS = (*_CPU_KINDS, *_DEVICE_KINDS)
 _KEPT = ("-mcpu", "-mtriple", "-mattr", "-num-threads")
 
 
@@ -37,6 +43,12 @@ class Target(AbstractContextManager["Target"]):
         self.text = _as_text(target)
         self.host = None if host is None else host if isinstance(host, Target) else Target(host)
         words = self.text.split()
+        if words[0] not in _KINDS and "/" not in words[0]:
+            raise OptionError(
+                f"there is no target of kind {words[0]!r}",
+                hint=f"kinds are {', '.join(_KINDS)}; options follow, as in llvm -mcpu=core-avx2",
+                span=user_span(),
+            )
         self.kind = Kind(words[0])
         self.options = [w for w in words[1:] if w.split("=")[0].replace("_", "-") in _KEPT]
 
@@ -137,7 +149,15 @@ def _as_text(target: Any) -> str:
         kind = str(fields.pop("kind", "llvm"))
         options = [f"-{k}={_listed(v)}" for k, v in fields.items()]
         return " ".join([kind, *options])
-    return str(target) or "llvm"
+    text = str(target).strip() or "llvm"
+    return _as_text(_json(text)) if text.startswith("{") else text
+
+
+def _json(text: str) -> dict[str, Any]:
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise OptionError(f"this target is no JSON text: {text}", hint=str(error)) from error
 
 
 def _listed(value: Any) -> str:

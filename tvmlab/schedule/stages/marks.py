@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from typing import Any
 
-from tvmlab.ir import BlockSymbol, Var, const_int
+from tvmlab.ir import BlockSymbol, For, Var, const_int
 from tvmlab.schedule.index import index_of
 from tvmlab.schedule.legality import written_buffer
 from tvmlab.schedule.notes import MEANINGS
 from tvmlab.schedule.primitives.env_threads import loops_of_tag
 from tvmlab.schedule.resolve import require_extent
 from tvmlab.schedule.schedule import Schedule
-from tvmlab.te import Axis
+from tvmlab.te import Axis, ThreadAxis
 
 from .axes import AxisMark, IterType
 from .stage import Stage
@@ -41,6 +41,7 @@ def apply_marks(
     for axis, mark, loop in marked:
         if mark.bind_thread is not None:
             with telling("bind", axis):
+                _require_enough(index_of(schedule.program).loops[loop], mark.bind_thread)
                 schedule.apply("bind", loop, mark.bind_thread)
     for axis, mark, loop in marked:
         if mark.iter_type in _KINDS:
@@ -93,6 +94,14 @@ def start_threads(schedule: Schedule, stage: Stage, loop: Var | None, telling: T
             with telling("env_threads", None):
                 require_extent(inside[0], thread)
                 schedule.apply("env_threads", loop, thread)
+
+
+def _require_enough(loop: For, thread: ThreadAxis) -> None:
+    """Refuse more iterations than there are threads; of fewer, the other threads do nothing."""
+    threads = None if thread.extent is None else const_int(thread.extent)
+    iterations = const_int(loop.extent)
+    if threads is not None and iterations is not None and iterations > threads:
+        require_extent(loop, thread)
 
 
 def _apply_memory(schedule: Schedule, stage: Stage, block: BlockSymbol, telling: Telling) -> None:

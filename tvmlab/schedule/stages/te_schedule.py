@@ -113,6 +113,11 @@ class TeSchedule:
             for t in op.outputs
         ]
 
+    def unwritten(self, args: Sequence[Any]) -> list[Tensor]:
+        """The intermediate arguments that no loop writes, because they are inlined."""
+        tensors = [t for t in args if isinstance(t, Tensor) and t.op in self.stage_map]
+        return [t for t in tensors if self.stage_map[t.op].attach_type is AttachType.INLINE]
+
     @property
     def linked(self) -> list[str]:
         """LLVM IR to link a kernel with: the values of `import_llvm` pragmas."""

@@ -8,10 +8,10 @@ from typing import Any, TypeAlias
 from tvmlab.compat.tvm.ir.module import IRModule, PrimFunc
 from tvmlab.compat.tvm.runtime.module import DeviceModule, Module
 from tvmlab.compat.tvm.target import Target
-from tvmlab.driver import Loops, program_of
+from tvmlab.driver import Loops, program_of, warn_of_unwritten
 from tvmlab.driver import build as build_executable
 from tvmlab.driver import lower as lower_program
-from tvmlab.ir import Buffer, Program
+from tvmlab.ir import Buffer, Expr, Program
 from tvmlab.lower import device_uses
 from tvmlab.schedule import TeSchedule
 from tvmlab.support import UserError, items_of
@@ -32,6 +32,7 @@ def lower(
     simple_mode: bool = False,
 ) -> Any:
     """The loops of a schedule: a module of one function, or what is readable in simple mode."""
+    _require_list(args)
     if isinstance(inp, IRModule):
         return inp
     program = inp.program if isinstance(inp, PrimFunc) else _shown(inp, args, name, binds)
@@ -66,6 +67,7 @@ def build(
     is interpreted, since there is none to run it on.
     """
     del target_host, runtime
+    _require_list(args)
     machine = Target.of(target)
     functions = _functions(inputs, args, name, binds)
     if not machine.is_cpu:
@@ -75,6 +77,16 @@ def build(
     return Module(
         {n: build_executable(p, machine.described) for n, p in functions.items()},
     )
+
+
+def _require_list(args: Any) -> None:
+    """Refuse a tensor where the list of arguments stands: the brackets were forgotten."""
+    if isinstance(args, Buffer | Expr):
+        name = getattr(args, "name", args)
+        raise UserError(
+            f"the arguments of a kernel are a list, but {name} stands in its place",
+            hint=f"put all arguments in brackets: [{name}, ...]",
+        )
 
 
 def _functions(
@@ -93,6 +105,7 @@ def _functions(
     if isinstance(inputs, Loops):
         return {name: inputs.program}
     tensors = described_tensors(args, binds)
+    warn_of_unwritten(inputs, tensors, stacklevel=4)
     return {name: with_binds(program_of(inputs, tensors, name), tensors, binds)}
 
 
