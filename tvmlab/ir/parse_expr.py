@@ -32,6 +32,7 @@ from .expr import (
     Scalar,
     Select,
     Stride,
+    as_size,
     const,
     const_int,
 )
@@ -135,7 +136,7 @@ class ExprParser:
                 self.source.fail(call, "only `.masked(condition)` may follow a buffer's name")
             mask, target = self.expr(call.args[0]), function.value
         buffer = self.buffer(target)
-        indices = tuple(self.expr(self._no_slice(part)) for part in index_parts(node))
+        indices = tuple(as_size(self.expr(self._no_slice(part))) for part in index_parts(node))
         return buffer, indices, mask
 
     def region(self, node: ast.expr) -> Region:

@@ -166,10 +166,13 @@ class _Turns:
             [self._at(member, loop.var + (last - member.stage)) for member in self._members]
         )
         turns.append([replace(loop, extent=length, body=middle)])
-        turns += [self._turn(loop.extent + t, range(t + 1, last + 1), inside) for t in range(last)]
+        turns += [
+            self._turn(loop.extent + t, range(t + 1, last + 1), inside, final=True)
+            for t in range(last)
+        ]
         return [stmt for turn in turns for stmt in turn]
 
-    def _turn(self, turn: Expr, stages: range, env: Bounds) -> list[Stmt]:
+    def _turn(self, turn: Expr, stages: range, env: Bounds, *, final: bool = False) -> list[Stmt]:
         """The members of some stages in a turn, where their iteration exists."""
         done: list[Stmt] = []
         for member in self._members:
@@ -177,6 +180,8 @@ class _Turns:
                 continue
             value = simplify(turn - member.stage, env)
             wanted = [value >= 0, value < self._loop.extent]
+            if final:
+                wanted.append(simplify(turn >= self._last, env))
             asked = [c for c in wanted if not _surely(c, self._env)]
             stmt = self._at(member, value)
             done.append(If(conjunction(asked), stmt) if asked else stmt)

@@ -79,6 +79,10 @@ def _place(stmt: Stmt, buffer: Buffer, enter: set[For]) -> Stmt:
         return replace(stmt, body=_place(stmt.body, buffer, enter))
     if isinstance(stmt, Alloc) or (isinstance(stmt, Let) and not touches(stmt.value, buffer)):
         return replace(stmt, body=_place(stmt.body, buffer, enter))
-    if isinstance(stmt, If) and stmt.otherwise is None and not touches(stmt.cond, buffer):
+    if (
+        isinstance(stmt, If)
+        and not touches(stmt.cond, buffer)
+        and (stmt.otherwise is None or not touches(stmt.otherwise, buffer))
+    ):
         return replace(stmt, then=_place(stmt.then, buffer, enter))
     return Alloc(buffer, stmt)

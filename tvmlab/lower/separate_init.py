@@ -23,11 +23,13 @@ from tvmlab.ir import (
     BlockSymbol,
     Expr,
     For,
+    If,
     Load,
     Node,
     Program,
     Seq,
     Stmt,
+    Store,
     Var,
     accessed_buffer,
     block_names,
@@ -40,6 +42,7 @@ from tvmlab.ir import (
     is_const,
     make_block,
     seq,
+    structural_equal,
     substitute,
     transform,
     uses_var,
@@ -76,6 +79,11 @@ class _Separation:
             members = [self.visit(s, around) for s in stmt.stmts]
             same = all(new is old for new, old in zip(members, stmt.stmts, strict=True))
             return stmt if same else seq(members)
+        if isinstance(stmt, If):
+            then = self.visit(stmt.then, around)
+            otherwise = None if stmt.otherwise is None else self.visit(stmt.otherwise, around)
+            same = then is stmt.then and otherwise is stmt.otherwise
+            return stmt if same else If(stmt.cond, then, otherwise)
         if not isinstance(stmt, For):
             return stmt
         inits: list[Stmt] = []
@@ -105,7 +113,10 @@ class _Separation:
         inner = [lp for lp in chain if lp.var not in zero and not _idle(lp, block)]
         if any(lp.kind == "thread" and lp.var in zero for lp in chain):
             return None  # threads join their results first
-        if any(lp.var not in spatial or uses_var(lp.extent, set(zero)) for lp in inner):
+        if any(
+            (lp.var not in spatial and const_int(lp.extent) != 1) or uses_var(lp.extent, set(zero))
+            for lp in inner
+        ):
             return None
         env = Bounds()
         for lp in (*around, *inner):
@@ -269,10 +280,39 @@ def _shares_buffers(block: Block, loop: For) -> bool:
         buffer = accessed_buffer(node)
         if buffer in written or (buffer in read and buffer in written_buffers(node)):
             return True
+    if _looks_at_others(block, loop):
+        return True
     own = set(written_buffers(block.body))
     if any(isinstance(n, Load) and n.buffer in written for n in walk(block.init)):
         return True
     return bool(read & (own | written))
+
+
+def _looks_at_others(block: Block, loop: For) -> bool:
+    """Whether a sum reads results of iterations that would have got their start values by then.
+
+    Steps of a scan read results of the step before, which are not among them.
+    """
+    assert block.init is not None
+    values = dict(zip((it.var for it in block.iters), block.bindings, strict=True))
+    moved = {n.var for n in walk(loop) if isinstance(n, For)}
+    places = {n.buffer: n.indices for n in walk(block.init) if isinstance(n, Store)}
+    for node in walk(block.body):
+        if not isinstance(node, (Load, Store)) or node.buffer not in places:
+            continue
+        pairs = list(zip(node.indices, places[node.buffer], strict=True))
+        if all(structural_equal(a, b) for a, b in pairs):
+            continue
+        places_now = [(substitute(a, values), substitute(b, values)) for a, b in pairs]
+        if not any(_is_apart(a, b, moved) for a, b in places_now):
+            return True
+    return False
+
+
+def _is_apart(one: Expr, other: Expr, moved: set[Var]) -> bool:
+    """Whether two indices stand still while loops run, and differ."""
+    still = not uses_var(one, moved) and not uses_var(other, moved)
+    return still and const_int(simplify(one - other, Bounds())) not in (None, 0)
 
 
 def _outside_block(loop: For, block: Block) -> list[Node]:

@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import Literal, TypeAlias
 
 from tvmlab.arith import polyhedral
-from tvmlab.ir import Block, Buffer, Expr, For, Var
+from tvmlab.ir import Block, Buffer, Expr, For, Var, structural_equal
 
 from .assumptions import size_facts
 from .block_accesses import BlockAccess, block_accesses
@@ -155,6 +155,22 @@ def find_shared(
             here = one.access.buffer is buffer and other.access.buffer is buffer
             if here and _matters(one, other, False):
                 conflict = _ask(one, other, orders, facts)
+                if conflict is not None:
+                    return conflict
+    return None
+
+
+def find_read_of_others(
+    index: ProgramIndex, block: Block, orders: Sequence[polyhedral.Order]
+) -> Conflict | None:
+    """A result of another iteration that a block reads, besides the element it goes on with."""
+    facts = size_facts(index.program)
+    accesses = block_accesses(index, block)
+    writes = [a for a in accesses if a.writes]
+    for read in (a for a in accesses if not a.writes):
+        for write in (w for w in writes if w.access.buffer is read.access.buffer):
+            if not structural_equal(read.access.indices, write.access.indices):
+                conflict = _ask(read, write, orders, facts)
                 if conflict is not None:
                     return conflict
     return None

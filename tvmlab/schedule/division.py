@@ -36,7 +36,9 @@ from tvmlab.ir import (
     to_text,
 )
 
+from .dependence import find_read_of_others, together
 from .index import ProgramIndex
+from .kinds import reads_other_results
 from .legality import binding_vars, vars_of
 from .regions import block_with_regions
 from .repeats import surely_runs_once
@@ -64,6 +66,7 @@ class Division:
     """Divides the iterations of a block between the loops around a loop and those inside it."""
 
     def __init__(self, index: ProgramIndex, loop: For, block: Block, primitive: str) -> None:
+        self._index = index
         around = index.loops_around(block)
         self._primitive = primitive
         self._loop = loop
@@ -78,6 +81,13 @@ class Division:
                 f"{primitive}.mixed",
                 f"cannot {_doing(primitive)} {loop.var.name}: loop {next(iter(mixed)).name} "
                 f"runs over elements and over the reduction at once",
+                subject=loop.var,
+            )
+        if block.init is not None and reads_other_results(block) and self._read_inside():
+            raise unsure(
+                f"{primitive}.own-results",
+                f"cannot {_doing(primitive)} {loop.var.name}: a sum of {block.name} looks at other "
+                f"results of {block.name}, which would have been set to their start values by then",
                 subject=loop.var,
             )
         if block.init is not None and not surely_runs_once(index, block, self._inside):
@@ -102,6 +112,11 @@ class Division:
         self.outside = [c for c in parts if not vars_of(c) & self._inner]
         self.inside = [self._in_terms_of(c) for c in parts if vars_of(c) & self._inner]
         """Conditions inside the tile; where one fails, the iteration does not exist."""
+
+    def _read_inside(self) -> bool:
+        """Whether a sum of one tile looks at other results of that tile."""
+        outer = [together(self._index.loops_around(self._loop))]
+        return find_read_of_others(self._index, self._block, outer) is not None
 
     def block(self) -> Block:
         """The new block; it keeps the symbol of the old one."""
@@ -169,7 +184,10 @@ class Division:
             var = fresh[lp.var]
             assert isinstance(var, Var)
             ranges = ranges.bind_loop(var, lp.extent)
-        guards = [simplify(substitute(substitute(c, first), fresh), ranges) for c in inside]
+        # A condition on rounds alone does not keep a sum of none from its start value.
+        others = {lp.var for lp in loops} | {t.iter.var for t in self.tiles if t.iter is not None}
+        asked = [c for c in inside if vars_of(c) & (others - first.keys())]
+        guards = [simplify(substitute(substitute(c, first), fresh), ranges) for c in asked]
         body = substitute(substitute(init, values), {**first, **fresh})
         copies = [replace(lp, var=v) for lp in loops if isinstance(v := fresh[lp.var], Var)]
         return _nest(copies, [g for g in guards if not is_const(g, True)],

@@ -12,6 +12,7 @@ from tvmlab.ir import Block, BlockSymbol, Buffer, IterVar, Load, Program, Var, c
 from .assumptions import size_facts
 from .block_accesses import BlockAccess, block_accesses
 from .index import ProgramIndex, buffers_read, index_of
+from .kinds import reads_other_results
 from .verdict import RefusedError, refuse, unsure
 from .windows import covers
 
@@ -72,7 +73,10 @@ def require_around_holes(
 def require_started(index: ProgramIndex, buffer: Buffer, primitive: str, subject: object) -> None:
     """Refuse if a result starts from values that the caller brings: a new buffer lacks them."""
     writers = index.writers[buffer]
-    starting = [w for w in writers if w.init is not None or buffer not in buffers_read(w)]
+    starting = [
+        w for w in writers
+        if buffer not in buffers_read(w) or (w.init is not None and not reads_other_results(w))
+    ]  # fmt: skip
     for writer in (w for w in writers if w not in starting):
         before = [w for w in starting if _is_done_before(index, w, writer, buffer)]
         if any(_writes_each(index, w, buffer) for w in before):

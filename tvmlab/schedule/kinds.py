@@ -212,6 +212,18 @@ def _reads_own_only(block: Block, stores: Sequence[Store], written: set[Buffer])
     )
 
 
+def reads_other_results(block: Block) -> bool:
+    """Whether a block with start values looks at elements that another of its iterations sets."""
+    stores = [n for n in walk(block.body) if isinstance(n, Store)]
+    written = {s.buffer for s in stores}
+    return any(
+        n.buffer in written
+        and not any(s.buffer is n.buffer and same_place(n.indices, s.indices) for s in stores)
+        for n in walk(block.body)
+        if isinstance(n, Load)
+    )
+
+
 def _operation(value: Expr, store: Store) -> str | None:
     """The operation of `own element (op) something that does not read the buffer`."""
     if isinstance(value, Select):

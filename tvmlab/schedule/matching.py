@@ -270,7 +270,7 @@ class _Comparison:
         return tuple(axes)
 
     def _equal(self, a: Expr, b: Expr) -> bool:
-        return is_const(simplify(a - b, self.inside), 0)
+        return a.dtype == b.dtype and is_const(simplify(a - b, self.inside), 0)
 
     def _require_inside(self, placement: Placement) -> None:
         operand = next(p for p, q in self.placements.items() if q is placement)

@@ -190,8 +190,10 @@ def _region(touch: Touch, inside: Relaxation) -> Region:
     for low, extent, size in zip(touch.mins, touch.extents, touch.buffer.shape, strict=True):
         ends = [low] if is_const(extent, 1) else [low, low + (extent - 1)]
         box = inside.box(ends)
-        mins.append(const(0) if box.extent is None else box.min)
-        extents.append(size if box.extent is None else const(box.extent))
+        most = const_int(size)
+        whole = box.extent is None or box.extent >= (1 << 62 if most is None else most)
+        mins.append(const(0) if whole else box.min)
+        extents.append(size if whole else const(box.extent or 0))
     return Region(touch.buffer, tuple(mins), tuple(extents))
 
 

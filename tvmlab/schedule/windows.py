@@ -260,7 +260,7 @@ def _covers(index: ProgramIndex, producer: Block, consumer: Block, buffer: Buffe
         return True
     if not _runs_whenever(index, producer, consumer, shared):
         return False
-    if not _exactly(producer, buffer) and not _all_written(
+    if not _exactly(index, producer, buffer) and not _all_written(
         index, producer, consumer, buffer, scope
     ):
         return False
@@ -273,8 +273,12 @@ def _covers(index: ProgramIndex, producer: Block, consumer: Block, buffer: Buffe
     )
 
 
-def _exactly(producer: Block, buffer: Buffer) -> bool:
+def _exactly(index: ProgramIndex, producer: Block, buffer: Buffer) -> bool:
     """Whether a block surely writes all of the box that it writes in."""
+    loops = index.loops_around(producer)
+    running = {lp.var for lp in loops}
+    if any(vars_of(lp.extent) & running for lp in loops):
+        return False
     own = [t for t in touches(producer.body) if t.writes and t.buffer is buffer]
     return any(shifted_iters(t.mins) is not None and not t.conditions for t in own)
 

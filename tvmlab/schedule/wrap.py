@@ -32,6 +32,7 @@ from tvmlab.ir import (
     Var,
     block_names,
     conjunction,
+    conjuncts,
     const,
     free_vars,
     is_noop,
@@ -45,7 +46,7 @@ from tvmlab.ir import (
     walk,
     written_buffers,
 )
-from tvmlab.support import Namer
+from tvmlab.support import Namer, UserError
 
 from .kinds import block_kind
 from .notes import PARTIAL, with_note
@@ -78,6 +79,8 @@ class _Wrapper:
         self._namer = namer
 
     def visit(self, s: Stmt, around: _Around) -> Stmt:
+        if isinstance(s, Block):
+            s = _asked_inside(s)
         if isinstance(s, Block) or is_noop(s):
             return s if not around.predicate else self._guarded(s, around)
         if isinstance(s, Seq):
@@ -102,8 +105,7 @@ class _Wrapper:
     def _opens(self, s: If, around: _Around) -> bool:
         """Whether a condition may be asked again for each iteration of what it guards."""
         whole = any(isinstance(n, (For, Block)) for n in walk(s.then))
-        written = written_buffers(s.then)
-        return whole and not any(n.buffer in written for n in loads_of(s.cond))
+        return whole and not loads_of(s.cond)
 
     def _block(self, s: Stmt, around: _Around) -> Stmt:
         written = written_buffers(s)
@@ -130,6 +132,31 @@ class _Wrapper:
                 return with_note(block, PARTIAL, True) if partial else block
         assert block is not None
         return block
+
+
+def _asked_inside(block: Block) -> Block:
+    """The block with conditions that read memory in its body: there, order is looked at."""
+    reading = [c for c in conjuncts(block.predicate) if loads_of(c)]
+    if not reading:
+        return block
+    named: dict[Var, Expr] = {
+        binding: it.var
+        for it, binding in zip(block.iters, block.bindings, strict=True)
+        if isinstance(binding, Var)
+    }
+    used = {v for condition in reading for v in free_vars(condition)}
+    if block.init is not None or not used <= named.keys():
+        raise UserError(
+            f"the condition of block {block.name} reads memory",
+            hint="write `if` around its statement; a start value is set by a block of its own",
+        )
+    asked = substitute(conjunction(reading), named)
+    iters = tuple(replace(it, kind="opaque") for it in block.iters)
+    rest = conjunction([c for c in conjuncts(block.predicate) if not loads_of(c)])
+    return make_block(
+        block.symbol, iters, block.bindings, If(asked, block.body),
+        predicate=rest, annotations=block.annotations,
+    )  # fmt: skip
 
 
 def _short_indices(s: Stmt, variables: list[Var], loops: list[For], around: _Around) -> Stmt:

@@ -152,6 +152,12 @@ def unannotate_block(program: Program, block: BlockSymbol, key: str) -> Applied:
 
 
 def _require_free(key: str, step: str, subject: Var | BlockSymbol) -> None:
+    if key in WOULD_CHANGE and step != "unannotate":
+        raise refuse(
+            f"{step}.would-change",
+            f"cannot put the note {key} on {subject.name}: {WOULD_CHANGE[key]}",
+            subject=subject,
+        )
     if key in OWN_PRIMITIVE:
         raise refuse(
             f"{step}.own-primitive",

@@ -21,8 +21,9 @@ from tvmlab.ir import (
     seq,
     substitute,
 )
-from tvmlab.schedule.dependence import find_shared, together
+from tvmlab.schedule.dependence import find_read_of_others, find_shared, together
 from tvmlab.schedule.index import ProgramIndex, buffers_written, index_of
+from tvmlab.schedule.kinds import reads_other_results
 from tvmlab.schedule.legality import binding_vars, vars_of
 from tvmlab.schedule.registry import Applied, ParamSpec, primitive
 from tvmlab.schedule.repeats import sums_meet, surely_runs_once
@@ -99,6 +100,14 @@ def _require_decomposable(index: ProgramIndex, block: Block, start: For) -> None
             "decompose_reduction.ordered",
             f"cannot decompose {name} at {loop}: {steps[0]} runs step by step, and a step may read "
             f"what the one before left; choose a loop inside {steps[0]}",
+            subject=start.var,
+        )
+    outer = index.loops_around(start)
+    if reads_other_results(block) and find_read_of_others(index, block, [together(outer)]):
+        raise unsure(
+            "decompose_reduction.own-results",
+            f"cannot decompose {name} at {loop}: a sum of it looks at other results of it, which "
+            f"would have been set to their start values by then; choose a loop further in",
             subject=start.var,
         )
     if not surely_runs_once(index, block, around[around.index(start) :]):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from math import isfinite
 from typing import Any, cast
 
 from tvmlab.arith import (
@@ -213,6 +214,8 @@ def _filled(
             f"{writer.name} does not write each element once from finished values; stage it by "
             f"cache_write and lay out the copy",
         )
+    if not _holds(old, pad_value):
+        raise _no_fill(old, f"{pad_value!r} is no value of {old.dtype}")
     chain = own_loops(index, writer, "transform_layout")
     if layout.inverse is None:
         raise _no_fill(old, "the way back from new to old indices was not found")
@@ -228,6 +231,16 @@ def _filled(
     # The chain's loops keep their places in the moved program; only blocks were exchanged.
     top = index_of(moved).loops[chain[0].var] if chain else index_of(moved).blocks[writer.symbol]
     return Applied(replace_stmts(moved, {top: nest}), loops)
+
+
+def _holds(buffer: Buffer, value: Any) -> bool:
+    """Whether an element can have a value."""
+    dtype = buffer.dtype
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return isinstance(value, bool)
+    if dtype.is_float:
+        return True
+    return isfinite(value) and value == int(value) and dtype.min_value <= value <= dtype.max_value
 
 
 def _no_fill(buffer: Buffer, why: str) -> RefusedError:

@@ -24,13 +24,11 @@ from tvmlab.ir import (
 )
 from tvmlab.schedule.assumptions import INDEPENDENT, is_assumed, without_assumption
 from tvmlab.schedule.index import ProgramIndex, index_of
-from tvmlab.schedule.legality import (
-    require_serial,
-)
+from tvmlab.schedule.legality import binding_vars, require_serial
 from tvmlab.schedule.notes import TAIL
 from tvmlab.schedule.registry import Applied, ParamSpec, primitive
 from tvmlab.schedule.rewrite import rebind, replace_stmts
-from tvmlab.schedule.verdict import RefusedError, refuse
+from tvmlab.schedule.verdict import RefusedError, refuse, unsure
 
 TAILS = ("auto", "guard", "mask", "peel")
 _SUFFIXES = {2: ("outer", "inner")}
@@ -192,6 +190,7 @@ def fuse(program: Program, loops: Sequence[Var]) -> Applied:
                 f"only thing directly inside {outer.var.name}",
                 subject=inner.var,
             )
+    require_rounds(index, chosen, "fuse")
     extents, guards = _rectangular(index, chosen)
     fused = Var("_".join(loop.var.name for loop in chosen) + "_fused")
     total: Expr = const(1)
@@ -211,6 +210,28 @@ def fuse(program: Program, loops: Sequence[Var]) -> Applied:
     if not all(is_assumed(loop.annotations, INDEPENDENT) for loop in chosen):
         joined = without_assumption(joined, INDEPENDENT)
     return Applied(replace_stmts(program, {chosen[0]: joined}), (fused,))
+
+
+def require_rounds(index: ProgramIndex, loops: Sequence[For], primitive: str) -> None:
+    """Refuse to join elements with rounds of their sums, of which there may be none.
+
+    A loop over both runs no iteration then, and nobody would set the start values.
+    """
+    for block in index.blocks_under(loops[0]):
+        reducing, env = binding_vars(block, "reduce"), index.bounds_around(loops[0])
+        rounds = [lp for lp in loops if lp.var in reducing]
+        if block.init is None or not rounds or len(rounds) == len(loops):
+            continue
+        empty = next((lp for lp in rounds if not prove(lp.extent >= 1, env)), None)
+        if empty is not None:
+            raise unsure(
+                f"{primitive}.empty-sum",
+                f"cannot {primitive} {', '.join(lp.var.name for lp in loops)}: "
+                f"{empty.var.name} may have no iterations, and the sums of {block.name} would then "
+                f"not get their start values; assume that the size is at least 1, or take "
+                f"decompose_reduction first",
+                subject=empty.var,
+            )
 
 
 def _rectangular(index: ProgramIndex, loops: Sequence[For]) -> tuple[list[Expr], list[Expr]]:

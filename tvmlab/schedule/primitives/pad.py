@@ -97,21 +97,22 @@ def pad(program: Program, block: BlockSymbol, multiples: Sequence[int]) -> Appli
     if buffer not in program.allocs:
         staged = cache_write(program, block, "global")
         program, outputs = staged.program, [*staged.outputs]
-    plan = _Plan(sizes, pad_value(index_of(program).blocks[block], sizes))
-    copies: list[Buffer] = []
+    whole = index_of(program).blocks[block]
+    value, padded = pad_value(whole, sizes), leaving(whole, sizes)
+    plan = _Plan(sizes, value, adds_nothing(whole, sizes, padded, value))
     for read in leaving(index_of(program).blocks[block], sizes):
-        program, copy, longer = _padded_copy(program, block, read, plan)
+        program, copy = _padded_copy(program, block, read, plan)
         outputs.append(copy)
-        copies.append(longer)
-    return Applied(_grown(program, block, plan, copies), tuple(outputs))
+    return Applied(_grown(program, block, plan), tuple(outputs))
 
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """New extents by iteration variable, and what padding of inputs holds."""
+    """New extents by variable, what padding of inputs holds, and whether it adds nothing."""
 
     sizes: dict[Var, int]
     value: float
+    nothing: bool
 
 
 def _refusal(block: Block, rule: str, why: str) -> RefusedError:
@@ -185,7 +186,7 @@ def _require_written(index: ProgramIndex, block: Block, sizes: dict[Var, int]) -
 
 def _padded_copy(
     program: Program, block: BlockSymbol, buffer: Buffer, plan: _Plan
-) -> tuple[Program, BlockSymbol, Buffer]:
+) -> tuple[Program, BlockSymbol]:
     """The program in which a block reads a longer copy of a buffer, the block that copies, both."""
     index = index_of(program)
     shape = _reach(index.blocks[block], buffer, plan.sizes)
@@ -217,7 +218,7 @@ def _padded_copy(
     bare = replace(copy, iters=(), bindings=())
     nest, _ = nest_over(remake_block(bare, body=body, init=None), iters)
     moved = replace_stmts(staged.program, {chain[0] if chain else copy: nest})
-    return _exchanged(moved, store.buffer, longer), symbol, longer
+    return _exchanged(moved, store.buffer, longer), symbol
 
 
 def _reach(block: Block, buffer: Buffer, sizes: dict[Var, int]) -> tuple[Expr, ...]:
@@ -248,15 +249,14 @@ def _exchanged(program: Program, old: Buffer, new: Buffer) -> Program:
     return replace(program, body=replace_buffers(program.body, {old: new}), allocs=allocs)
 
 
-def _grown(program: Program, block: BlockSymbol, plan: _Plan, copies: Sequence[Buffer]) -> Program:
+def _grown(program: Program, block: BlockSymbol, plan: _Plan) -> Program:
     """The program in which the block runs over the padded extents and its buffer has room."""
     index = index_of(program)
     target = index.blocks[block]
     store = single_store(target)
     assert store is not None
     loops, predicate = _longer_loops(index, target, plan.sizes)
-    nothing = adds_nothing(target, plan.sizes, copies, plan.value)
-    body = store if nothing else _selected(target, store, plan.sizes)
+    body = store if plan.nothing else _selected(target, store, plan.sizes)
     iters = tuple(
         replace(it, extent=const(plan.sizes[it.var])) if it.var in plan.sizes else it
         for it in target.iters

@@ -8,6 +8,7 @@ from tvmlab.arith import Bounds, prove
 from tvmlab.ir import Binary, Block, Buffer, Cast, Const, Expr, Load, Var, loads_of, uses_var
 from tvmlab.schedule.index import accesses
 from tvmlab.schedule.kinds import block_kind, single_store
+from tvmlab.schedule.windows import same_size
 
 from .reduction import neutral
 
@@ -36,9 +37,16 @@ def pad_value(block: Block, sizes: dict[Var, int]) -> float:
     nothing = neutral_value(block)
     padded = leaving(block, sizes)
     for value in (0, nothing):
-        if value is not None and adds_nothing(block, sizes, padded, value):
+        fits = value is not None and all(_holds(b, value) for b in padded)
+        if fits and value is not None and adds_nothing(block, sizes, padded, value):
             return value
     return 0
+
+
+def _holds(buffer: Buffer, value: float) -> bool:
+    """Whether an element can have a value."""
+    dtype = buffer.dtype
+    return dtype.is_float or dtype.min_value <= value <= dtype.max_value
 
 
 def adds_nothing(
@@ -51,7 +59,8 @@ def adds_nothing(
     if nothing is None or not isinstance(store.value, Binary):
         return not reduced
     joined = store.value.b if reads_buffer(store.value.a, store.buffer) else store.value.a
-    return all(_at_padding(joined, v, padded, value) == nothing for v in reduced)
+    ends = {it.var: it.extent for it in block.iters}
+    return all(_at_padding(joined, v, ends[v], padded, value) == nothing for v in reduced)
 
 
 def neutral_value(block: Block) -> float | None:
@@ -67,18 +76,28 @@ def reads_buffer(e: Expr, buffer: Buffer) -> bool:
     return any(load.buffer is buffer for load in loads_of(e))
 
 
-def _at_padding(e: Expr, var: Var, padded: Sequence[Buffer], value: float) -> float | None:
+def _at_padding(
+    e: Expr, var: Var, end: Expr, padded: Sequence[Buffer], value: float
+) -> float | None:
     """The value of an expression where a variable is past its end; None if it is not fixed."""
     match e:
         case Const():
             return e.value
         case Cast() if e.dtype.is_float or not e.value.dtype.is_float:
-            return _at_padding(e.value, var, padded, value)
+            return _at_padding(e.value, var, end, padded, value)
         case Load():
-            # Exactly there the copy holds padding, whatever the other variables are.
-            return value if e.buffer in padded and var in e.indices else None
+            # There the copy holds padding if the dimension ends where the variable does, whatever
+            # the other variables are.
+            at_end = any(
+                i is var and same_size(end, size)
+                for i, size in zip(e.indices, e.buffer.shape, strict=True)
+            )
+            return value if e.buffer in padded and at_end else None
         case Binary(op="add" | "sub" | "mul" | "min" | "max"):
-            a, b = _at_padding(e.a, var, padded, value), _at_padding(e.b, var, padded, value)
+            a, b = (
+                _at_padding(e.a, var, end, padded, value),
+                _at_padding(e.b, var, end, padded, value),
+            )
             if a is None or b is None:
                 return None
             results = {"add": a + b, "sub": a - b, "mul": a * b, "min": min(a, b), "max": max(a, b)}

@@ -7,7 +7,7 @@ from dataclasses import replace
 from tvmlab.ir import Block, BlockSymbol, Buffer, For, Program, Var, const_int, uses_var
 from tvmlab.schedule.coverage import require_covered_consumers, require_covered_reads
 from tvmlab.schedule.index import ProgramIndex, index_of
-from tvmlab.schedule.legality import binding_vars, sole_writer
+from tvmlab.schedule.legality import binding_vars, sole_writer, vars_of
 from tvmlab.schedule.registry import Applied, ParamSpec, primitive
 from tvmlab.schedule.repeats import runs_once
 from tvmlab.schedule.rewrite import insert_at, replace_stmts
@@ -92,6 +92,13 @@ def _require_factorable(index: ProgramIndex, block: Block, loop: For, form: Redu
             "rfactor.mixed",
             f"cannot factor {name}: loop {next(iter(spatial & reducing)).name} runs over elements "
             f"and over the reduction at once",
+            subject=loop.var,
+        )
+    if vars_of(loop.extent) & {lp.var for lp in around}:
+        raise unsure(
+            "rfactor.dependent-extent",
+            f"cannot factor {name} by {factored}: its extent depends on another loop, so that "
+            f"there would not always be equally many partial results",
             subject=loop.var,
         )
     uneven = [lp.var.name for lp in around if uses_var(lp.extent, {loop.var})]

@@ -28,9 +28,9 @@ from tvmlab.ir import (
     transform,
     uses_var,
 )
-from tvmlab.schedule.index import ProgramIndex, index_of
-from tvmlab.schedule.kinds import block_kind, plain_iters, single_store
-from tvmlab.schedule.legality import sole_writer, vars_of, written_buffer
+from tvmlab.schedule.index import ProgramIndex, buffers_read, index_of
+from tvmlab.schedule.kinds import block_kind, is_rolled, plain_iters, single_store
+from tvmlab.schedule.legality import binding_vars, sole_writer, vars_of, written_buffer
 from tvmlab.schedule.notes import PARTIAL, note_of
 from tvmlab.schedule.registry import Applied, ParamSpec, primitive
 from tvmlab.schedule.rewrite import remake_block, replace_stmts
@@ -74,6 +74,7 @@ def rolling_buffer(program: Program, block: BlockSymbol) -> Applied:
     buffer = _require_rollable(index, producer)
     window = _sliding_window(index, producer, buffer)
     _require_unbroken(index, producer, window)
+    _require_steady(index, producer, producer, window)
     new = replace(
         buffer,
         shape=tuple(
@@ -182,6 +183,23 @@ def _require_unbroken(index: ProgramIndex, producer: Block, window: _Window) -> 
     mapping = detect_iter_map([place], used, [const(window.length)], wanted)
     if not mapping.surjective:
         raise _unsure_unbroken(producer, window)
+
+
+def _require_steady(index: ProgramIndex, producer: Block, reader: Block, window: _Window) -> None:
+    """An element must be the same in whichever iteration it is computed: it is not made again."""
+    for buffer in buffers_read(reader):
+        for writer in index.writers.get(buffer, []):
+            if writer is reader or not index.is_under(writer, window.loop):
+                continue
+            again = window.loop.var in binding_vars(writer, "reduce")
+            made = buffer in index.program.allocs and block_kind(writer) != "opaque" and not again
+            if not (made or is_rolled(writer)):
+                raise _refusal(
+                    producer, "changing-values",
+                    f"{writer.name} changes {buffer.name} in {window.loop.var.name}, so that what "
+                    f"an iteration before has computed may be another value",
+                )  # fmt: skip
+            _require_steady(index, producer, writer, window)
 
 
 def _ends_late(guard: Expr, loop: For, env: Bounds) -> bool:

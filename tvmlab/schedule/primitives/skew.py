@@ -15,6 +15,8 @@ from tvmlab.schedule.registry import Applied, ParamSpec, primitive
 from tvmlab.schedule.rewrite import rebind, replace_stmts
 from tvmlab.schedule.verdict import refuse
 
+from .loops import require_rounds
+
 
 def _propose(index: ProgramIndex, loop: For) -> Iterator[dict[str, Any]]:
     """The loop directly inside, where the order of iterations matters at all."""
@@ -66,6 +68,7 @@ def skew(program: Program, outer: Var, inner: Var, factor: int = 1) -> Applied:
         )
     require_chain(index, [along, target], "skew")
     require_serial(target, "skew")
+    require_rounds(index, [along, target], "skew")
     around = {lp.var for lp in index.loops_around(target)}
     if uses_var(along.extent, around) or uses_var(target.extent, around):
         raise refuse(

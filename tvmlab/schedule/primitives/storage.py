@@ -44,6 +44,10 @@ def _propose_prefetch(index: ProgramIndex, loop: For) -> Iterator[dict[str, Any]
             yield {"buffer": buffer, "offset": 1}
 
 
+_MOST_ALIGNED = 1 << 16
+"""Elements; the rows of a cache or a page are shorter."""
+
+
 @primitive(
     "storage_align", "align rows", "",
     ParamSpec("block", "block", "the block that writes the buffer"),
@@ -85,6 +89,13 @@ def storage_align(
             "storage_align.axis",
             f"cannot align axis {axis} of {buffer.name}: it has {rank} dimension(s), and "
             f"neighbors along the last one stay side by side",
+            subject=block,
+        )
+    if factor > _MOST_ALIGNED:
+        raise refuse(
+            "storage_align.too-far",
+            f"cannot align {buffer.name} by {factor}: rows would lie far apart, in more memory "
+            f"than there is; align by at most {_MOST_ALIGNED}",
             subject=block,
         )
     if factor < 1 or not 0 <= distance < factor:

@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from weakref import WeakKeyDictionary
 
 from tvmlab.arith import Bounds
-from tvmlab.ir import Block, BlockSymbol, Program, Stmt, Var, const_int, to_text
+from tvmlab.ir import Block, BlockSymbol, Program, Stmt, Var, const_int, loads_of, to_text
 from tvmlab.schedule.division import Division, divide
 from tvmlab.schedule.index import ProgramIndex, index_of
-from tvmlab.schedule.matching import Mismatch, match_tile
+from tvmlab.schedule.matching import Match, Mismatch, match_tile
 from tvmlab.schedule.placing import Part, placed_code, require_layout
 from tvmlab.schedule.regions import block_with_regions
 from tvmlab.schedule.registry import Applied, ParamSpec, primitive
@@ -115,6 +115,7 @@ def _tensorized(block: Block, tile: TileForm, intrin: TensorIntrin, subject: obj
     match = match_tile(wanted, tile, env)
     if isinstance(match, Mismatch):
         raise _difference(block, intrin, match, subject)
+    _require_apart(intrin, wanted, match, block, subject)
     require_layout(intrin, match, block.name, subject)
     code = _choose_code(block, intrin, subject)
     init: Stmt | None = None
@@ -128,6 +129,26 @@ def _tensorized(block: Block, tile: TileForm, intrin: TensorIntrin, subject: obj
         notes = (*notes, ("import_llvm", intrin.llvm))
     made = replace(block, body=body, init=init, annotations=notes, combiner=None)
     return block_with_regions(made)
+
+
+def _require_apart(
+    intrin: TensorIntrin, wanted: TileForm, match: Match, block: Block, subject: object
+) -> None:
+    """The code may store results before it has read all of its operands."""
+    result = match.placements[wanted.store.buffer]
+    places = [
+        match.placements[load.buffer]
+        for load in loads_of(wanted.store.value)
+        if load.buffer is not wanted.store.buffer and load.buffer in match.placements
+    ]
+    if any(place.buffer is result.buffer for place in places):
+        raise refuse(
+            "tensorize.in-place",
+            f"cannot tensorize {block.name} by {intrin.name}: {block.name} reads "
+            f"{result.buffer.name} and writes it, and the code of {intrin.name} may store before "
+            f"it has read all",
+            subject=subject,
+        )
 
 
 @dataclass(frozen=True, slots=True)
