@@ -190,7 +190,8 @@ def f(M: int64[9], A: int64[8], C: int64[8]):
             M[vi + 1] = A[vi]
 """
     _check(text, lambda s: s.split(s.loops("C")[0], [None, 3]))
-    assert not Schedule(parse(text)).check("parallel", Schedule(parse(text)).loops("C")[0])
+    schedule = Schedule(parse(text))
+    assert not schedule.check("parallel", schedule.loops("C")[0])
     sums = text.replace(
         "            C[vi] = A",
         "            with init():\n                C[vi] = 0\n            C[vi] = C[vi] + A",
