@@ -10,7 +10,7 @@ from tvmlab.compat.tvm.missing import missing
 from tvmlab.compat.tvm.te.tensors import returns_old
 from tvmlab.topi import tag
 
-from . import generic, nn, testing, util, utils, x86
+from . import adapted, generic, nn, testing, util, utils, x86
 
 __all__ = ["broadcast_add", "generic", "nn", "tag", "testing", "util", "utils", "x86"]
 
@@ -21,7 +21,7 @@ _operators = {
     name: returns_old(found)
     for name in _topi.__all__
     if isinstance(found := getattr(_topi, name), FunctionType)
-}
+} | {name: getattr(adapted, name) for name in adapted.__all__}
 
 
 def __getattr__(name: str) -> Any:

@@ -21,7 +21,7 @@ __all__ = [
 
 __getattr__ = missing("tvm.topi.nn")
 
-batch_norm, bias_add, dense = map(returns_old, (_topi.batch_norm, _topi.bias_add, _topi.dense))
+batch_norm, bias_add = returns_old(_topi.batch_norm), returns_old(_topi.bias_add)
 flatten, relu, leaky_relu = map(returns_old, (_topi.flatten, _topi.relu, _topi.leaky_relu))
 softmax, log_softmax = map(returns_old, (_topi.softmax, _topi.log_softmax))
 
@@ -45,6 +45,20 @@ def _conv2d(layout: str) -> Callable[..., Tensor]:
 conv2d_nchw, conv2d_nhwc, conv2d_hwcn = map(_conv2d, ("NCHW", "NHWC", "HWCN"))
 
 
+def _as_type(dtype: Any, *tensors: Tensor) -> list[Tensor]:
+    """The tensors in the type to compute with; as they are for none."""
+    return [t if dtype is None or t.dtype == dtype else _topi.cast(t, dtype) for t in tensors]
+
+
+@returns_old
+def dense(
+    data: Tensor, weight: Tensor, bias: Tensor | None = None, out_dtype: Any = None
+) -> Tensor:
+    """The product with the transposed weights, and a bias."""
+    left, right = _as_type(out_dtype, data, weight)
+    return _topi.dense(left, right, bias)
+
+
 @returns_old
 def depthwise_conv2d_nchw(
     Input: Tensor,
@@ -55,8 +69,8 @@ def depthwise_conv2d_nchw(
     out_dtype: Any = None,
 ) -> Tensor:
     """A convolution of each channel on its own."""
-    del out_dtype
-    return _topi.depthwise_conv2d(Input, Filter, stride, padding, dilation)
+    data, weight = _as_type(out_dtype, Input, Filter)
+    return _topi.depthwise_conv2d(data, weight, stride, padding, dilation)
 
 
 @returns_old
