@@ -69,7 +69,7 @@ def test_more_iterations_than_threads() -> None:
     a, _, c = chain()
     s = te.create_schedule(c.op)
     s[c].bind(c.op.axis[0], te.thread_axis((0, 16), "threadIdx.x"))
-    with pytest.raises(ScheduleError, match="has 32 iterations, but the thread axis has 16"):
+    with pytest.raises(ScheduleError, match="C: it has 32 iterations, but the thread axis has 16"):
         tvm.lower(s, [a, c])
     s = te.create_schedule(c.op)
     s[c].bind(c.op.axis[0], te.thread_axis((0, 64), "threadIdx.x"))

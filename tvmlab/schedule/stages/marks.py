@@ -13,6 +13,7 @@ from tvmlab.schedule.notes import MEANINGS
 from tvmlab.schedule.primitives.env_threads import loops_of_tag
 from tvmlab.schedule.resolve import require_extent
 from tvmlab.schedule.schedule import Schedule
+from tvmlab.support import ScheduleError
 from tvmlab.te import Axis, ThreadAxis
 
 from .axes import AxisMark, IterType
@@ -101,7 +102,10 @@ def _require_enough(loop: For, thread: ThreadAxis) -> None:
     threads = None if thread.extent is None else const_int(thread.extent)
     iterations = const_int(loop.extent)
     if threads is not None and iterations is not None and iterations > threads:
-        require_extent(loop, thread)
+        raise ScheduleError(
+            f"it has {iterations} iterations, but the thread axis has {threads}",
+            hint=f"split it by {threads}, or leave the extent of the thread axis out",
+        )
 
 
 def _apply_memory(schedule: Schedule, stage: Stage, block: BlockSymbol, telling: Telling) -> None:
