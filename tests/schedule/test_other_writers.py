@@ -14,6 +14,7 @@ from tvmlab import te
 from tvmlab.codegen import interpret
 from tvmlab.ir import parse
 from tvmlab.schedule import RefusedError, Schedule
+from tvmlab.support import UserError
 
 SET_TWICE = """
 def f(A: int64[8], C: int64[8]):
@@ -258,6 +259,17 @@ def test_a_note_tells_what_runs_for_a_part() -> None:
     text = str(Schedule(parse(A_PART.format(made=8, run=5))))
     assert text.count("partial_domain") == 1
     assert text.index("partial_domain") > text.index('block("C"')
+
+
+def test_a_sum_without_its_first_round_is_refused() -> None:
+    text = TRIANGLE.replace("range(7 - i)", "range(7)").replace(
+        "                with init", "                where(k >= {low})\n                with init"
+    )
+    with pytest.raises(UserError, match="sets the start value of its sums in round 0") as refusal:
+        Schedule(parse(text.format(low=2)))
+    assert refusal.value.hint is not None
+    assert "let the variables of the sum start at 0" in refusal.value.hint
+    _check(text.format(low=0), lambda s: s.reorder(*reversed(s.loops("C"))))
 
 
 def test_assumptions_end_where_a_loop_becomes_another() -> None:

@@ -11,7 +11,8 @@ program that somebody wrote it is found out once, when its schedule begins.
 from __future__ import annotations
 
 from tvmlab.arith import detect_iter_map, polyhedral
-from tvmlab.ir import Block, Buffer, Program, Stmt, Var, conjuncts, is_const
+from tvmlab.ir import Block, Buffer, Program, Stmt, Var, conjuncts, eq, is_const
+from tvmlab.support import UserError
 
 from .assumptions import size_facts
 from .index import ProgramIndex, index_of
@@ -30,8 +31,35 @@ def with_domains_told(program: Program) -> Program:
         and note_of(block, PARTIAL) is None
         and not _runs_all(index, block)
     ]
+    for block in partial:
+        _require_first_rounds(index, block)
     told: dict[Stmt, Stmt] = {block: with_note(block, PARTIAL, True) for block in partial}
     return replace_stmts(program, told) if told else program
+
+
+def _require_first_rounds(index: ProgramIndex, block: Block) -> None:
+    """The start value of a sum is set where its variables are 0: that round must be there."""
+    if block.init is None:
+        return
+    pairs = list(zip(block.iters, block.bindings, strict=True))
+    kept = [(it, binding) for it, binding in pairs if it.kind != "reduce"]
+    first = [eq(binding, 0) for it, binding in pairs if it.kind == "reduce"]
+    places = Buffer("elements", tuple(it.extent for it, _ in kept), Var("place").dtype)
+    loops = tuple((loop.var, loop.extent) for loop in index.loops_around(block))
+    asked = tuple(conjuncts(block.predicate))
+    indices = tuple(binding for _, binding in kept)
+    some = polyhedral.Access(places, indices, loops, asked)
+    started = polyhedral.Access(places, indices, loops, (*asked, *first))
+    try:
+        missing = polyhedral.missing_element(some, [started], size_facts(index.program))
+    except polyhedral.BeyondBudgetError:
+        return
+    if missing is not None:
+        raise UserError(
+            f"block {block.name} sets the start value of its sums in round 0, which some of them "
+            f"do not have",
+            hint="let the variables of the sum start at 0, or set start values in another block",
+        )
 
 
 def _runs_all(index: ProgramIndex, block: Block) -> bool:
