@@ -11,13 +11,12 @@ program that somebody wrote it is found out once, when its schedule begins.
 from __future__ import annotations
 
 from tvmlab.arith import detect_iter_map, polyhedral
-from tvmlab.ir import Block, Buffer, Program, Stmt, Var, conjuncts, eq, is_const, uses_var
+from tvmlab.ir import Block, Buffer, Program, Stmt, Var, conjuncts, eq, is_const
 from tvmlab.support import UserError
 
 from .assumptions import size_facts
 from .index import ProgramIndex, index_of
 from .kinds import block_kind
-from .legality import vars_of
 from .notes import PARTIAL, note_of, with_note
 from .rewrite import replace_stmts
 
@@ -46,27 +45,16 @@ def _require_first_rounds(index: ProgramIndex, block: Block) -> None:
     kept = [(it, binding) for it, binding in pairs if it.kind != "reduce"]
     first = [eq(binding, 0) for it, binding in pairs if it.kind == "reduce"]
     places = Buffer("elements", tuple(it.extent for it, _ in kept), Var("place").dtype)
-    around = index.loops_around(block)
-    loops = tuple((loop.var, loop.extent) for loop in around)
+    loops = tuple((loop.var, loop.extent) for loop in index.loops_around(block))
     asked = tuple(conjuncts(block.predicate))
     indices = tuple(binding for _, binding in kept)
+    some = polyhedral.Access(places, indices, loops, asked)
     started = polyhedral.Access(places, indices, loops, (*asked, *first))
-    wanted = [polyhedral.Access(places, indices, loops, asked)]
-    summed = {v for it, b in pairs if it.kind == "reduce" for v in vars_of(b)}
-    outer = [loop for loop in around if loop.var not in summed]
-    varying = {loop.var for loop in around}
-    uneven = any(uses_var(loop.extent, varying) for loop in around if loop.var in summed)
-    if uneven and not any(uses_var(loop.extent, summed) for loop in outer):
-        # A loop whose extent depends on the element may have no rounds for some.
-        plain = tuple(c for c in asked if not vars_of(c) & summed)
-        spatial = tuple((loop.var, loop.extent) for loop in outer)
-        wanted.append(polyhedral.Access(places, indices, spatial, plain))
-    facts = size_facts(index.program)
     try:
-        missing = [m for w in wanted if (m := polyhedral.missing_element(w, [started], facts))]
+        missing = polyhedral.missing_element(some, [started], size_facts(index.program))
     except polyhedral.BeyondBudgetError:
         return
-    if missing:
+    if missing is not None:
         raise UserError(
             f"block {block.name} sets the start value of its sums in round 0, which some of them "
             f"do not have",
