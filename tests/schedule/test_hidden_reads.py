@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from helpers.random_loops import arrays_for
+from helpers.kept_values import assert_values_stay
 
 import tvmlab as tl
 from tvmlab import te
@@ -166,19 +166,6 @@ def test_it_is_refused(name: str) -> None:
     assert reason in refusal.value.verdict.reason
 
 
-def _check(source: str, step: Step) -> None:
-    program = parse(source)
-    schedule = Schedule(program)
-    step(schedule)
-    want, seen, built = (arrays_for(program, 1) for _ in range(3))
-    interpret(program, want)
-    interpret(schedule.program, seen)
-    tl.build(schedule)(*built)
-    for one, other, third in zip(want, seen, built, strict=True):
-        np.testing.assert_array_equal(other, one)
-        np.testing.assert_array_equal(third, one)
-
-
 def test_a_condition_of_a_block_that_reads_memory_is_asked_inside() -> None:
     text = """
 def f(M: int64[9], A: int64[8], C: int64[8]):
@@ -189,7 +176,7 @@ def f(M: int64[9], A: int64[8], C: int64[8]):
         with block("M", vi=spatial(8, i)):
             M[vi + 1] = A[vi]
 """
-    _check(text, lambda s: s.split(s.loops("C")[0], [None, 3]))
+    assert_values_stay(text, lambda s: s.split(s.loops("C")[0], [None, 3]))
     schedule = Schedule(parse(text))
     assert not schedule.check("parallel", schedule.loops("C")[0])
     sums = text.replace(
@@ -214,7 +201,7 @@ def f(A: int64[8, 4], C: int64[4], D: int64[8, 4]):
         for j in range(4):
             D[i, j] = T[j]
 """
-    _check(text, lambda s: s.software_pipeline(s.loops("T")[0], stages))
+    assert_values_stay(text, lambda s: s.software_pipeline(s.loops("T")[0], stages))
 
 
 @pytest.mark.parametrize("dtype", ["int32", "uint8"])
@@ -227,9 +214,9 @@ def f(A: int64[13], D: int64[12]):
     for j in range(12):
         D[j] = T[{dtype}(j)] + D[j] * 2
 """
-    _check(text, lambda s: s.split(s.loops("D")[0], [None, 4]))
-    _check(text, lambda s: s.compute_inline("T"))
-    _check(text, lambda s: s.compute_at("T", s.loops("D")[0]))
+    assert_values_stay(text, lambda s: s.split(s.loops("D")[0], [None, 4]))
+    assert_values_stay(text, lambda s: s.compute_inline("T"))
+    assert_values_stay(text, lambda s: s.compute_at("T", s.loops("D")[0]))
 
 
 def test_triangles_do_not_fill_their_box() -> None:
@@ -292,7 +279,7 @@ def test_checks_around_a_kernel_do_not_share_private_memory() -> None:
     np.testing.assert_array_equal(arrays["C"].reshape(3, 16), sums + arrays["B"][:3, None])
 
 
-def test_start_values_under_a_check() -> None:
+def test_start_values_under_aassert_values_stay() -> None:
     n, m = te.var("n"), te.var("m")
     a = te.placeholder((m,), name="A", dtype="int32")
     b = te.placeholder((n,), name="B", dtype="int32")

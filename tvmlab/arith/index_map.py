@@ -15,7 +15,15 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias, Union
 
 from tvmlab.ir import Expr, Var, as_expr, const, const_int, parse_expr, substitute, to_text
-from tvmlab.support import ParseError, ShapeError, TypeMismatch, items_of, node, shown
+from tvmlab.support import (
+    ParseError,
+    ShapeError,
+    TypeMismatch,
+    items_of,
+    node,
+    parse_expression,
+    shown,
+)
 
 from .bounds import Bounds, bound_of
 from .iter_map import detect_iter_map
@@ -111,7 +119,7 @@ def _names(function: Callable[..., Any], rank: int) -> list[str]:
 def _parsed(text: str) -> IndexMap:
     hint = 'write it like "lambda i, j: [i // 16, j, i % 16]"'
     try:
-        tree = ast.parse(text.strip(), mode="eval").body
+        tree = parse_expression(text.strip())
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise ParseError(f"the map {text!r} cannot be read: {error}", hint=hint) from None
     if not isinstance(tree, ast.Lambda) or not isinstance(tree.body, (ast.List, ast.Tuple)):

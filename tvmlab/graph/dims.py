@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias, Union, cast
 
 from tvmlab.runtime import evaluate_dim
-from tvmlab.support import ShapeError, identifier, shown
+from tvmlab.support import ShapeError, identifier, parse_expression, shown
 
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _FUNCTIONS = {"min", "max"}
@@ -182,7 +182,7 @@ def _evaluate(text: str, names: Mapping[str, Sym]) -> Dim:
 
     if len(text) > 200:
         raise ValueError
-    return value(ast.parse(text, mode="eval").body)
+    return value(parse_expression(text))
 
 
 def _atom(text: str) -> Sym:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence
 from typing import cast, get_args
 
-from tvmlab.support import DType, TypeMismatch
+from tvmlab.support import DType, TypeMismatch, parse_expression
 
 from .buffer import Region
 from .expr import SCOPES, Buffer, Expr, Var, as_size, is_scope
@@ -54,7 +54,7 @@ class DeclarationParser:
         if not text_of(node):
             return node
         try:
-            inner = ast.parse(text_of(node), mode="eval").body
+            inner = parse_expression(text_of(node))
         except SyntaxError:
             self.fail(node, f"{text_of(node)!r} is not a type", "write float32[4, 4] or int64")
         for part in ast.walk(inner):

@@ -9,7 +9,7 @@ from pathlib import Path
 from textwrap import dedent
 from typing import NoReturn
 
-from tvmlab.support import ParseError, Span, without_collections
+from tvmlab.support import ParseError, Span, parse_python
 
 _SYNTAX_HINTS = (
     ("indent", "lines of one body stand in one column; the line before them ends with a colon"),
@@ -18,16 +18,6 @@ _SYNTAX_HINTS = (
     ("was never closed", "close the bracket that the mark points at"),
     ("unmatched", "remove the bracket that the mark points at, or open one before it"),
 )
-
-
-def parse_python(text: str) -> ast.Module:
-    """The syntax tree of a text, whatever other threads parse meanwhile.
-
-    Python 3.11 counts how deep the trees of all threads are in one place, and fails if another
-    thread parses in between; a collection of cycles is what lets one in.
-    """
-    with without_collections():
-        return ast.parse(text)
 
 
 class Source:

@@ -50,6 +50,7 @@ from tvmlab.ir import (
     with_body,
     written_buffers,
 )
+from tvmlab.schedule import unproved_limits
 from tvmlab.support import Namer
 
 INIT_INSIDE = "init_inside"
@@ -133,7 +134,7 @@ class _Separation:
         first = _first_round(block, zero, others, rounds)
         if first is None:
             return None
-        guard = simplify(conjunction([first, *_inside(block, env.assume(first))]), env)
+        guard = simplify(conjunction([first, *unproved_limits(block, env.assume(first))]), env)
         if guard is FALSE:
             return None
         nest: Stmt = self._init_block(block, substitute(guard, fresh), fresh)
@@ -192,17 +193,6 @@ def _first_round(
                 return None
             kept.append(first)
     return conjunction(kept)
-
-
-def _inside(block: Block, env: Bounds) -> list[Expr]:
-    """That elements exist, where only the extents of rounds said so: beyond, there is no round."""
-    limits = [
-        limit
-        for it, binding in zip(block.iters, block.bindings, strict=True)
-        if it.kind != "reduce"
-        for limit in (binding >= 0, binding < it.extent)
-    ]
-    return [limit for limit in limits if not prove(limit, env)]
 
 
 def _bound_by(block: Block, kind: str) -> set[Var]:

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, TypeAlias, Union
 
-from tvmlab.support import DType, OptionError
+from tvmlab.support import DType, OptionError, parse_expression
 
 Dim: TypeAlias = Union[int, str]
 
@@ -141,7 +141,7 @@ _FUNCTIONS: dict[str, Callable[..., int]] = {"min": min, "max": max}
 @lru_cache(maxsize=256)
 def _parse(text: str) -> ast.expr:
     try:
-        return ast.parse(text, mode="eval").body
+        return parse_expression(text)
     except SyntaxError as error:
         raise OptionError(f"dimension {text!r} is not an expression") from error
 

@@ -3,6 +3,7 @@
 from .actions import Action, Choice
 from .assumptions import size_facts
 from .composite import composite, forget_composite
+from .domains import unproved_limits
 from .history import History, HistoryNode
 from .history_file import ReadHistory, read_history, write_history
 from .independence import touches_apart
@@ -64,5 +65,6 @@ __all__ = [
     "replay_step",
     "size_facts",
     "touches_apart",
+    "unproved_limits",
     "write_history",
 ]

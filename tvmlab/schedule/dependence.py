@@ -19,6 +19,7 @@ from tvmlab.ir import Block, Buffer, Expr, For, Var, structural_equal
 from .assumptions import size_facts
 from .block_accesses import BlockAccess, block_accesses
 from .index import ProgramIndex
+from .kinds import reads_other_results
 from .witness import ClashKind, Iteration, Witness
 
 Certainty: TypeAlias = Literal["sure", "possible", "too long"]
@@ -164,6 +165,8 @@ def find_read_of_others(
     index: ProgramIndex, block: Block, orders: Sequence[polyhedral.Order]
 ) -> Conflict | None:
     """A result of another iteration that a block reads, besides the element it goes on with."""
+    if not reads_other_results(block):
+        return None
     facts = size_facts(index.program)
     accesses = block_accesses(index, block)
     writes = [a for a in accesses if a.writes]

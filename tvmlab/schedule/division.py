@@ -38,7 +38,6 @@ from tvmlab.ir import (
 
 from .dependence import find_read_of_others, together
 from .index import ProgramIndex
-from .kinds import reads_other_results
 from .legality import binding_vars, vars_of
 from .regions import block_with_regions
 from .repeats import surely_runs_once
@@ -83,7 +82,7 @@ class Division:
                 f"runs over elements and over the reduction at once",
                 subject=loop.var,
             )
-        if block.init is not None and reads_other_results(block) and self._read_inside():
+        if block.init is not None and self._read_inside():
             raise unsure(
                 f"{primitive}.own-results",
                 f"cannot {_doing(primitive)} {loop.var.name}: a sum of {block.name} looks at other "

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tvmlab.arith import detect_iter_map
+from tvmlab.arith import Bounds, detect_iter_map, prove
 from tvmlab.ir import Block, Expr, For, Var, conjunction, conjuncts, substitute
 
 from .index import ProgramIndex
@@ -45,6 +45,21 @@ def existing_iterations(
     if apart and _reaches_all(block, places, loops, rest):
         return [substitute(c, named) for c in coupled]
     raise _refusal(block, where, primitive)
+
+
+def unproved_limits(block: Block, env: Bounds) -> list[Expr]:
+    """Conditions that elements exist, where only the extents of a sum's rounds say so.
+
+    Of `for i in range(8): for k in range(7 - i)`, no round asks about the last i: a start value
+    that is set outside of the rounds has to.
+    """
+    limits = [
+        limit
+        for it, binding in zip(block.iters, block.bindings, strict=True)
+        if it.kind != "reduce"
+        for limit in (binding >= 0, binding < it.extent)
+    ]
+    return [limit for limit in limits if not prove(limit, env)]
 
 
 def _connected(

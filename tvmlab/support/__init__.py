@@ -23,6 +23,7 @@ from .on_demand import on_demand
 from .plain import fields_of, items_of
 from .require import is_among, require_option, require_text, shown
 from .span import Span, render_span, user_span
+from .syntax import parse_expression, parse_python
 from .threads import THREADS_VARIABLE, available_cpus, default_num_threads
 from .version import version
 
@@ -60,6 +61,8 @@ __all__ = [
     "llvm_version",
     "node",
     "on_demand",
+    "parse_expression",
+    "parse_python",
     "render_span",
     "require_option",
     "require_text",

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from functools import lru_cache
+from math import isfinite
 from typing import Any, Literal, cast
 
 import numpy as np
@@ -99,6 +100,16 @@ class DType:
     def endswith(self, end: str | tuple[str, ...]) -> bool:
         """Whether its name ends so."""
         return self.name.endswith(end)
+
+    def holds(self, value: object) -> bool:
+        """Whether a number is a value of this type; of floating-point ones, any is."""
+        if self.is_bool:
+            return isinstance(value, bool) or value in (0, 1)
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            return False
+        if self.is_float:
+            return True
+        return isfinite(value) and self.min_value <= value <= self.max_value and value % 1 == 0
 
     @property
     def scalar(self) -> DType:

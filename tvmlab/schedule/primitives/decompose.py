@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
-from tvmlab.arith import polyhedral, prove
+from tvmlab.arith import polyhedral
 from tvmlab.ir import (
     Block,
     BlockSymbol,
-    Expr,
     For,
     IterVar,
     Program,
@@ -22,8 +20,8 @@ from tvmlab.ir import (
     substitute,
 )
 from tvmlab.schedule.dependence import find_read_of_others, find_shared, together
+from tvmlab.schedule.domains import unproved_limits
 from tvmlab.schedule.index import ProgramIndex, buffers_written, index_of
-from tvmlab.schedule.kinds import reads_other_results
 from tvmlab.schedule.legality import binding_vars, vars_of
 from tvmlab.schedule.registry import Applied, ParamSpec, primitive
 from tvmlab.schedule.repeats import sums_meet, surely_runs_once
@@ -103,7 +101,7 @@ def _require_decomposable(index: ProgramIndex, block: Block, start: For) -> None
             subject=start.var,
         )
     outer = index.loops_around(start)
-    if reads_other_results(block) and find_read_of_others(index, block, [together(outer)]):
+    if find_read_of_others(index, block, [together(outer)]):
         raise unsure(
             "decompose_reduction.own-results",
             f"cannot decompose {name} at {loop}: a sum of it looks at other results of it, which "
@@ -197,7 +195,10 @@ def _init_nest(index: ProgramIndex, block: Block, start: For) -> tuple[Stmt, Blo
     needed = spatial.union(*(vars_of(c) for c in guards))
     chain = index.loops_around(block)
     inner = [lp for lp in chain[chain.index(start) :] if lp.var in needed]
-    guards += _beyond_rounds(index, block, start, inner, guards)
+    env = index.bounds_around(start)
+    for lp in inner:
+        env = env.bind_loop(lp.var, lp.extent)
+    guards += unproved_limits(block, env.assume(conjunction(guards)))
     fresh = {lp.var: Var(f"{lp.var.name}_init") for lp in inner}
     iters = [replace(it, var=Var(it.var.name)) for it in block.iters if it.kind != "reduce"]
     body = _init_body(block, iters)
@@ -213,26 +214,6 @@ def _init_nest(index: ProgramIndex, block: Block, start: For) -> tuple[Stmt, Blo
     for lp in reversed(inner):
         nest = replace(lp, var=fresh[lp.var], body=nest)
     return nest, symbol
-
-
-def _beyond_rounds(
-    index: ProgramIndex, block: Block, start: For, inner: Sequence[For], guards: list[Expr]
-) -> list[Expr]:
-    """Conditions that keep start values inside the buffer where only the rounds' extents did.
-
-    Of `for i in range(8): for k in range(7 - i)`, no round asks about the last i.
-    """
-    env = index.bounds_around(start)
-    for loop in inner:
-        env = env.bind_loop(loop.var, loop.extent)
-    env = env.assume(conjunction(guards))
-    limits = [
-        limit
-        for it, binding in zip(block.iters, block.bindings, strict=True)
-        if it.kind != "reduce"
-        for limit in (binding >= 0, binding < it.extent)
-    ]
-    return [limit for limit in limits if not prove(limit, env)]
 
 
 def _init_body(block: Block, iters: list[IterVar]) -> Stmt:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from math import isfinite
 from typing import Any, cast
 
 from tvmlab.arith import (
@@ -214,7 +213,7 @@ def _filled(
             f"{writer.name} does not write each element once from finished values; stage it by "
             f"cache_write and lay out the copy",
         )
-    if not _holds(old, pad_value):
+    if not old.dtype.holds(pad_value):
         raise _no_fill(old, f"{pad_value!r} is no value of {old.dtype}")
     chain = own_loops(index, writer, "transform_layout")
     if layout.inverse is None:
@@ -231,16 +230,6 @@ def _filled(
     # The chain's loops keep their places in the moved program; only blocks were exchanged.
     top = index_of(moved).loops[chain[0].var] if chain else index_of(moved).blocks[writer.symbol]
     return Applied(replace_stmts(moved, {top: nest}), loops)
-
-
-def _holds(buffer: Buffer, value: Any) -> bool:
-    """Whether an element can have a value."""
-    dtype = buffer.dtype
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return isinstance(value, bool)
-    if dtype.is_float:
-        return True
-    return isfinite(value) and value == int(value) and dtype.min_value <= value <= dtype.max_value
 
 
 def _no_fill(buffer: Buffer, why: str) -> RefusedError:
@@ -318,6 +307,8 @@ def _require_first_round(
     block: Block, mapping: IndexMap, layout: Layout, kinds: Sequence[IterKind]
 ) -> None:
     """The start value of a sum is set in the round in which all its variables are 0."""
+    if block.init is None:
+        return
     assert layout.inverse is not None
     summed = [v for v, kind in zip(layout.variables, kinds, strict=True) if kind == "reduce"]
     first: dict[Var, Expr] = {v: const(0, v.dtype) for v in summed}
@@ -325,7 +316,7 @@ def _require_first_round(
     asked = [c for c in layout.inverse.inside if vars_of(c) & set(summed)]
     # Conditions that link a sum's variables with others say nothing of the first round alone.
     there = all(prove(substitute(c, first), env.assume(c)) for c in asked)
-    if block.init is not None and not there:
+    if not there:
         raise refuse(
             "transform_block_layout.first-round",
             f"cannot transform the iterations of {block.name} by {mapping}: no round of its sum "

@@ -100,7 +100,7 @@ def pad(program: Program, block: BlockSymbol, multiples: Sequence[int]) -> Appli
     whole = index_of(program).blocks[block]
     value, padded = pad_value(whole, sizes), leaving(whole, sizes)
     plan = _Plan(sizes, value, adds_nothing(whole, sizes, padded, value))
-    for read in leaving(index_of(program).blocks[block], sizes):
+    for read in padded:
         program, copy = _padded_copy(program, block, read, plan)
         outputs.append(copy)
     return Applied(_grown(program, block, plan), tuple(outputs))

@@ -37,16 +37,10 @@ def pad_value(block: Block, sizes: dict[Var, int]) -> float:
     nothing = neutral_value(block)
     padded = leaving(block, sizes)
     for value in (0, nothing):
-        fits = value is not None and all(_holds(b, value) for b in padded)
+        fits = value is not None and all(b.dtype.holds(value) for b in padded)
         if fits and value is not None and adds_nothing(block, sizes, padded, value):
             return value
     return 0
-
-
-def _holds(buffer: Buffer, value: float) -> bool:
-    """Whether an element can have a value."""
-    dtype = buffer.dtype
-    return dtype.is_float or dtype.min_value <= value <= dtype.max_value
 
 
 def adds_nothing(
