@@ -32,7 +32,9 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     def run_benchmarks(names: list[str], threads: Any, **named: Any) -> list[BenchResult]:
         calls.append({"names": names, "threads": threads, **named})
         known = {FAST.name: FAST, WRONG.name: WRONG}
-        return [known[name] for name in names or known]
+        for name in names or known:
+            named["seen"](known[name])
+        return []
 
     peaks = MachinePeaks("m", 512, 3.0, {}, ())
     monkeypatch.setattr(bench, "run_benchmarks", run_benchmarks)
@@ -115,3 +117,24 @@ def test_a_failure_is_told(
     monkeypatch.setattr(bench, "run_benchmarks", fail)
     assert main(["bench", "C2"]) == 1
     assert capsys.readouterr().err == "tvmlab: the benchmark process failed\nout of memory\n"
+
+
+@pytest.mark.parametrize(
+    ("failure", "code"),
+    [(RuntimeFailure("the benchmark process failed"), 1), (KeyboardInterrupt(), 1)],
+)
+def test_rows_measured_before_a_failure_are_shown(
+    failure: BaseException,
+    code: int,
+    asked: list[dict[str, Any]],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def fail(*_: Any, **named: Any) -> list[BenchResult]:
+        named["seen"](FAST)
+        raise failure
+
+    monkeypatch.setattr(bench, "run_benchmarks", fail)
+    assert main(["bench"]) == code
+    assert "sgemm-256" in capsys.readouterr().out
+    assert asked == []

@@ -78,15 +78,29 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     machine_peaks()
     watch = Watch()
-    seen = None if arguments.json else _progress
-    results = run_benchmarks(
-        names, arguments.threads, turns=arguments.turns, libraries=arguments.peer, seen=seen
-    )
-    seen_around = watch.stop()
+    results: list[BenchResult] = []
+
+    def measured(result: BenchResult) -> None:
+        results.append(result)
+        _progress(result)
+
+    try:
+        run_benchmarks(
+            names, arguments.threads, turns=arguments.turns, libraries=arguments.peer, seen=measured
+        )
+    finally:
+        # An hour's rows are not lost because one fails, or somebody needs the machine.
+        if results:
+            _report(results, watch.stop(), arguments)
+    return 0 if all(result.agrees for result in results) else 1
+
+
+def _report(
+    results: Sequence[BenchResult], seen_around: Circumstances, arguments: argparse.Namespace
+) -> None:
     if arguments.plot:
         write_whole(Path(arguments.plot), plot_html(results, seen_around.lines()))
     _show(results, seen_around, as_json=arguments.json)
-    return 0 if all(result.agrees for result in results) else 1
 
 
 def _sizes(shapes: Sequence[tuple[int, ...]]) -> str:
