@@ -207,7 +207,8 @@ def _value_asks(stmt: Let, var: Var) -> bool:
 
 def _is_cheaper(target: Stmt, body: Stmt) -> bool:
     """Whether to choose between parts in the body: it must save code, and not ask too often."""
-    return any(isinstance(n, For) for n in walk(target)) and _weight(target) < _weight(body)
+    long = any(isinstance(n, For) and n.kind == "serial" for n in walk(target))
+    return long and _weight(target) < _weight(body)
 
 
 def _holds(stmt: Stmt, target: Stmt) -> bool:

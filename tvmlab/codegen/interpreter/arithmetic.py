@@ -142,11 +142,11 @@ def _lane_by_lane(function: Function2, dtype: DType, active: ActiveLanes) -> Fun
 
 
 def _float_min(a: Any, b: Any) -> Any:
-    return a if a < b or a != a else b
+    return a if a <= b or a != a else b
 
 
 def _float_max(a: Any, b: Any) -> Any:
-    return a if a > b or a != a else b
+    return a if a >= b or a != a else b
 
 
 _FLOAT: dict[BinaryOp, Function2] = {

@@ -100,17 +100,17 @@ def _float_extreme(ctx: Context, expr: Binary, a: str, b: str, dtype: DType) -> 
     """The smaller or larger value, NaN if either is NaN (as in NumPy).
 
     `x < y ? x : y`, which is one instruction on x86, yields y when either is NaN. So a literal
-    goes first, and only with two unknown operands is a NaN in the first one looked after. A NaN
-    of its own keeps LLVM from joining the two choices, which would take the instruction apart.
+    goes first, and only with two unknown operands is a NaN in the other looked after: that is the
+    second one, since in sums of many the first is what each term waits for. A NaN of its own keeps
+    LLVM from joining the two choices, which would take the instruction apart.
     """
     sign = "olt" if expr.op == "min" else "ogt"
     kind = llvm_type(dtype)
-    if _is_literal(expr.b):
-        a, b = b, a
-    chosen = _choose(ctx, f"fcmp {sign} {kind} {a}, {b}", dtype, a, b)
+    first, second = (a, b) if _is_literal(expr.a) else (b, a)
+    chosen = _choose(ctx, f"fcmp {sign} {kind} {first}, {second}", dtype, first, second)
     if _is_literal(expr.a) or _is_literal(expr.b):
         return chosen
-    return _choose(ctx, f"fcmp uno {kind} {a}, {a}", dtype, literal(math.nan, dtype), chosen)
+    return _choose(ctx, f"fcmp uno {kind} {b}, {b}", dtype, literal(math.nan, dtype), chosen)
 
 
 def _is_literal(expr: Expr) -> bool:

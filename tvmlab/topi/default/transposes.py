@@ -19,11 +19,12 @@ _LARGE = 8
 _WORTH_CUTTING = 4
 """Squares along each edge that a matrix has at least, if edges are cut off for their sake."""
 
-_SQUARES = 4
-"""Squares side by side that are done one after the other, so that memory is read in longer runs."""
+_RUNS = (2, 8)
+"""Squares side by side along what is read and along what is written, which are done together. What
+is written runs on: its lines come to the cache first, and in step they would find no place there."""
 
-_LONG_RUN = 32
-"""As many as that if the caches need not hold what is written meanwhile."""
+_RUNS_PAST = (4, 8)
+"""The same if results go past the caches: then what is read runs on, and is fetched ahead."""
 
 
 def transpose_squares(
@@ -43,16 +44,17 @@ def transpose_squares(
     others = [loop for loop in loops if loop not in found]
     written = block_of(sch, block).writes[0].buffer
     past = goes_past_caches(sch, written, machine)
-    runs = (_LONG_RUN if past else _SQUARES, _SQUARES)
+    runs = _RUNS_PAST if past else _RUNS
     parts = [_divided(sch, loop, size, run) for loop, run in zip(found, runs, strict=True)]
     (across_outer, across_run, across_in), (along_outer, along_run, along_in) = parts
-    order = [*others, along_outer, across_outer, along_run, across_run, across_in, along_in]
+    middle = [along_run, across_run] if past else [across_run, along_run]
+    order = [*others, across_outer, along_outer, *middle, across_in, along_in]
     kept = [loop for loop in order if loop is not None]
     tried(lambda: sch.reorder(*kept))
     tile = transpose_tile(written.dtype, size, past_caches=past)
     if tried(lambda: sch.tensorize(across_in, tile)) is None:
         tried(lambda: sch.vectorize(along_in))
-    return [loop for loop in (*others, along_outer, across_outer) if loop is not None]
+    return [loop for loop in (*others, across_outer, along_outer) if loop is not None]
 
 
 def cut_odd_edges(sch: Schedule, machine: Target) -> None:
@@ -109,8 +111,8 @@ def _divided(
 ) -> tuple[LoopRef | None, LoopRef | None, LoopRef]:
     """Groups of squares, squares of a group, and the inside of a square."""
     squares = (loop.extent or 0) // size
-    together = next((n for n in (run, _SQUARES) if squares % n == 0 and squares > n), None)
-    if together is not None:
+    together = next(n for n in range(run, 0, -1) if squares % n == 0)
+    if 1 < together < squares:
         outer, middle, inside = sch.split(loop, [None, together, size])
         return outer, middle, inside
     if squares == 1:
