@@ -112,6 +112,10 @@ def _tiles(sch: Schedule, form: ProductForm, plan: MatmulPlan) -> list[LoopRef]:
         _copy_right(sch, form, plan, tile, [*jc, *wide][-1])
     if plan.copy_left:
         _vectorize_last(sch, sch.compute_at(sch.cache_read(tile, form.left.tensor.name), io[0]))
+    elif far and plan.copy_right and io:
+        sch.prefetch(form.left.tensor.name, io[0])
+        if form.output is form.product:
+            sch.prefetch(form.output.name, jo[0])
     _run_tile(sch, sums, form.k > 1)
     _run_tile(sch, [*ii, *ji], False)
     if form.output is not form.product and finish == form.block:
@@ -159,9 +163,8 @@ def _copy_right(
         sch.transform_layout(
             tile, copy.name, lambda *at: (*at[:-2], at[-1] // width, at[-2], at[-1] % width)
         )
-        panel, column = sch.split(second, [None, width])
-        sch.reorder(panel, first, column)
-        sch.vectorize(column)
+        # Whole rows of the part are read, as memory likes it, and written to all panels.
+        sch.vectorize(sch.split(second, [None, width])[1])
 
 
 def _finish_later(sch: Schedule, block: str, loop: LoopRef, *, parallel: bool) -> None:

@@ -24,10 +24,10 @@ _SMALL = 1_000_000
 """Operations below which a second thread costs more than it saves: some 10 microseconds."""
 
 _TALL = 12
-"""Rows of a tile; from four such tiles on a copy of the right factor pays."""
+"""Rows of a tile."""
 
-_MANY = 512
-"""Rows that read a panel so often that making it in parts would cost more than it saves."""
+_MANY = 32
+"""Tiles above each other from which a copy of the right factor pays: so often it is read."""
 
 _FEW = 8
 """Registers that any machine has, also one without vectors."""
@@ -42,7 +42,7 @@ _WORTH = 0.03
 """The share of its time that another tile than the usual must save."""
 
 
-_CHAIN = 384
+_CHAIN = 512
 """Terms added one after another: rounding errors grow with the length of such a chain."""
 
 
@@ -91,31 +91,27 @@ def plan_matmul(form: ProductForm, machine: Target) -> MatmulPlan:
     threads = machine.num_threads if parallel else 1
     if lanes > 1 and not form.one_tensor and _wants_dots(form, lanes):
         return _plan_of_dots(form, lanes, registers, threads, parallel)
-    first, second, third = _caches(machine)
-    tall = m >= 4 * _TALL and not form.one_tensor
+    first, second = _caches(machine)
     # Of each row a tile of short vectors takes one line: then fewer of them find a place.
     near = _PAGE // 2 if 2 * lanes * size > _LINE else _PAGE // 2 - 1
     far = n * size > near and k > 64
-    copy_right = not form.one_tensor and (form.right_transposed or (tall and far))
+    copy_right = not form.one_tensor and (form.right_transposed or (far and m >= _MANY * _TALL))
     rows, columns = _tile(m, n, lanes, registers, 8 if copy_right else 12)
     most = min(first // 2 // (rows * size), _ROW_BYTES // size)
-    if tall and not copy_right:  # the part of the right factor stays in the second cache
-        most = min(most, second // 4 // (n * size))
     depth = k if copy_right and k <= 2 * most else _even(k, max(64, most))
     if m == 1 and k * n * size > second:
-        # All rows of the matrix are read from end to end: the memory likes nothing more.
-        columns, depth = min(4 * lanes, n), min(k, 8)
-    # A panel that many rows use may stream from the third cache: it is read from end to end.
-    room = third // 2 // threads if m >= _MANY else second // 2
-    wide = max(columns, room // (depth * size) // columns * columns)
-    row_part, column_part = m, _even(n, wide, columns) if copy_right else n
+        # Some rows of the matrix are read from end to end, in pieces that fill half the registers.
+        columns, depth = min(registers // 2 * lanes, n), min(k, 8)
+    # Farther caches are slower than some machines multiply: 16 bytes a cycle for 8 rows.
+    wide = max(columns, second // 2 // (depth * size) // columns * columns)
+    row_part, column_part = m, _even(n, wide, columns) if m > rows else n
     if threads > 1 and _outer(form) < threads:
         by_columns, by_rows = (
             _even(extent, -(-extent // threads), step) for extent, step in ((n, columns), (m, rows))
         )
         # Who splits the rows makes the panels twice: only for a share that is smaller by far.
         if by_columns / n <= 1.05 * by_rows / m:
-            column_part = min(column_part, by_columns)
+            column_part = min(column_part, _even(by_columns, wide, columns))
         else:
             row_part = by_rows
     row_bytes = size * (m if form.left_transposed else k)
@@ -130,11 +126,10 @@ def plan_matmul(form: ProductForm, machine: Target) -> MatmulPlan:
     )  # fmt: skip
 
 
-def _caches(machine: Target) -> tuple[int, int, int]:
-    """Bytes of the caches of three levels; if unknown, a usual size or that of the level before."""
+def _caches(machine: Target) -> tuple[int, int]:
+    """Bytes of the caches of the first two levels; if unknown, usual sizes."""
     sizes = {cache.level: cache.size for cache in machine.caches}
-    second = sizes.get(2, 512 << 10)
-    return sizes.get(1, 32 << 10), second, sizes.get(3, second)
+    return sizes.get(1, 32 << 10), sizes.get(2, 512 << 10)
 
 
 def _wants_dots(form: ProductForm, lanes: int) -> bool:
