@@ -30,9 +30,25 @@ def run_parallel(sch: Schedule, loops: list[LoopRef], machine: Target) -> None:
         taken += 1
     outer = nested[0]
     if taken > 1:
-        fused = tried(lambda: sch.fuse(*nested[:taken]))
+        together = [*nested[: taken - 1], _parts_of(sch, nested[:taken], wanted)]
+        fused = tried(lambda: sch.fuse(*together))
         outer = nested[0] if fused is None else fused
     tried(lambda: sch.parallel(outer))
+
+
+def _parts_of(sch: Schedule, loops: list[LoopRef], wanted: int) -> LoopRef:
+    """The last of the loops, cut so that all of them together give about so many parts.
+
+    What a fused loop's iteration stands for is found by divisions: that must not happen for each
+    few vectors.
+    """
+    *before, last = loops
+    parts = -(-wanted // size_of(before))
+    if last.extent is None or last.extent < _PARTS_EACH * parts:
+        return last
+    even = next((n for n in range(parts, _PARTS_EACH * parts) if last.extent % n == 0), parts)
+    cut = tried(lambda: sch.split(last, [even, None]))
+    return last if cut is None else cut[0]
 
 
 def _in_line(sch: Schedule, loops: list[LoopRef]) -> list[LoopRef]:
