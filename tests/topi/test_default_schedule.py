@@ -136,6 +136,12 @@ def test_odd_edges_of_transposes_are_cut_off(shape: tuple[int, int]) -> None:
     np.testing.assert_array_equal(got, inputs[0].T)
 
 
+def test_squares_of_a_transpose_are_done_along_what_is_written() -> None:
+    sch = topi.schedule(topi.transpose(te.placeholder((512, 512), name="x")), TWO)
+    (block,) = sch.blocks()
+    assert [loop.extent for loop in sch.loops(block)][-2:] == [2, 8]
+
+
 @pytest.mark.parametrize("rows", [1, 3])
 def test_few_long_rows_are_divided_among_threads(rows: int) -> None:
     x = te.placeholder((rows, 40_000), name="x")
@@ -143,6 +149,9 @@ def test_few_long_rows_are_divided_among_threads(rows: int) -> None:
     sch = topi.schedule(output, TWO)
     parallel = [b.name for b in sch.blocks() if sch.loops(b)[0].kind == "parallel"]
     assert {"max_rf", "sum_rf"} <= {name.removesuffix("_rf") for name in parallel} | set(parallel)
+    # Parts of rows, which need a division each, are long.
+    shared = [sch.loops(b)[0] for b in sch.blocks() if b.name in ("exp", "multiply")]
+    assert all((loop.extent or 0) <= 64 for loop in shared)
     inputs = inputs_of([x])
     spread = np.exp(inputs[0].astype("d"))
     wanted = spread / spread.sum(1, keepdims=True)

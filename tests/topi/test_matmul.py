@@ -181,11 +181,27 @@ def test_what_is_no_product(make: Any, reason: str) -> None:
         topi.schedule_matmul(make(te.placeholder((8, 8), name="A")))
 
 
-@pytest.mark.parametrize(("k", "chain"), [(384, None), (768, 384), (1000, 250), (1021, None)])
-def test_long_sums_are_made_of_chains(k: int, chain: int | None) -> None:
-    form = product_form(topi.matmul(64, 2048, k)[2])
+@pytest.mark.parametrize(
+    ("k", "depth", "chain"),
+    [(384, 384, None), (768, 768, 384), (1000, 1000, 500), (1021, 511, None), (2048, 512, None)],
+)
+def test_long_sums_are_made_of_chains(k: int, depth: int, chain: int | None) -> None:
+    form = product_form(topi.matmul(512, 2048, k)[2])
     plan = plan_matmul(form, Target.of("llvm -mcpu=znver4"))
-    assert (plan.copy_right, plan.depth, plan.chain) == (True, k, chain)
+    assert (plan.copy_right, plan.depth, plan.chain) == (True, depth, chain)
+
+
+@pytest.mark.parametrize(("m", "copied"), [(32, False), (256, False), (512, True)])
+def test_the_right_factor_is_copied_for_many_rows(m: int, copied: bool) -> None:
+    plan = plan_matmul(product_form(topi.matmul(m, 1024, 1024)[2]), Target.of("llvm -mcpu=znver4"))
+    assert plan.copy_right == copied
+    assert plan.depth * plan.column_part * 4 <= 512 << 10  # half the second cache
+
+
+def test_large_products_ask_ahead_for_rows_and_results() -> None:
+    text = str(topi.schedule_matmul(topi.matmul(512, 2048, 2048)[2], "llvm -mcpu=znver4").program)
+    assert 'prefetch=(("A", 1),)' in text
+    assert 'prefetch=(("C", 1),)' in text
 
 
 def test_rounding_errors_do_not_grow_with_the_whole_sum() -> None:

@@ -98,7 +98,8 @@ def plan_matmul(form: ProductForm, machine: Target) -> MatmulPlan:
     copy_right = not form.one_tensor and (form.right_transposed or (far and m >= _MANY * _TALL))
     rows, columns = _tile(m, n, lanes, registers, 8 if copy_right else 12)
     most = min(first // 2 // (rows * size), _ROW_BYTES // size)
-    depth = k if copy_right and k <= 2 * most else _even(k, max(64, most))
+    chain = _chain(k) if copy_right and k <= 2 * most else None
+    depth = k if chain else _even(k, max(64, most))
     if m == 1 and k * n * size > second:
         # Some rows of the matrix are read from end to end, in pieces that fill half the registers.
         columns, depth = min(registers // 2 * lanes, n), min(k, 8)
@@ -122,7 +123,7 @@ def plan_matmul(form: ProductForm, machine: Target) -> MatmulPlan:
         copy_left=strided and n >= 4 * columns and not form.one_tensor and m > 1,
         copy_right=copy_right,
         parallel=parallel,
-        chain=_chain(k) if depth == k > _CHAIN and m > 1 else None,
+        chain=chain if chain and chain < k else None,
     )  # fmt: skip
 
 
@@ -198,7 +199,7 @@ def _cycles(m: int, n: int, lanes: int, tile: tuple[int, int]) -> float:
 
 
 def _chain(k: int) -> int | None:
-    """The largest chain that divides a sum, unless all that do are very short."""
+    """The largest chain that divides a sum, which may be all of it, unless all are very short."""
     fewest = -(-k // _CHAIN)
     parts = next((parts for parts in range(fewest, 4 * fewest) if k % parts == 0), None)
     return None if parts is None else k // parts

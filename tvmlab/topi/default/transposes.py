@@ -20,8 +20,8 @@ _WORTH_CUTTING = 4
 """Squares along each edge that a matrix has at least, if edges are cut off for their sake."""
 
 _RUNS = (2, 8)
-"""Squares side by side along what is read and along what is written, which are done together. What
-is written runs on: its lines come to the cache first, and in step they would find no place there."""
+"""Squares side by side, along what is read and along what is written, which are done together.
+What is written runs on: lines a power of two apart would find no place in the cache."""
 
 _RUNS_PAST = (4, 8)
 """The same if results go past the caches: then what is read runs on, and is fetched ahead."""
