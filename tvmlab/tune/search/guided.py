@@ -16,7 +16,11 @@ from .base import Score, Scores, Search
 
 _POOL = 8
 """How many times the wanted points are kept to choose a diverse batch from."""
-_DIVERSITY = 0.1
+_DIVERSITY = 0.3
+"""What an option that a batch does not have yet is worth, in standard deviations of the scores."""
+_AT_RANDOM = 0.15
+"""Share of each batch that is drawn at random. With a third of it the model stayed with the first
+good structure that it knew."""
 _FIRST_AT_RANDOM = 0.4
 """Share of the first batch that is drawn at random: a model without data may like the wrong ones,
 and learns it only where it did not look by itself."""
@@ -57,7 +61,7 @@ class GuidedSearch(Search):
 
     needs_model = True
 
-    def __init__(self, space: Space, seed: int = 0, *, epsilon: float = 0.05) -> None:
+    def __init__(self, space: Space, seed: int = 0, *, epsilon: float = _AT_RANDOM) -> None:
         super().__init__(space, seed)
         self.epsilon = epsilon
 
@@ -100,7 +104,7 @@ class Annealing(GuidedSearch):
         space: Space,
         seed: int = 0,
         *,
-        epsilon: float = 0.05,
+        epsilon: float = _AT_RANDOM,
         chains: int = 128,
         steps: int = 5,
         neighbors: int = 4,
@@ -193,7 +197,7 @@ class Evolution(GuidedSearch):
         space: Space,
         seed: int = 0,
         *,
-        epsilon: float = 0.05,
+        epsilon: float = _AT_RANDOM,
         population: int = 256,
         generations: int = 4,
     ) -> None:
