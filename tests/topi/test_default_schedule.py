@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 
 from tvmlab import te, topi
 from tvmlab.driver import build
-from tvmlab.ir import Buffer, const_int
+from tvmlab.ir import Buffer, const_int, parse, structural_equal, to_text
 from tvmlab.schedule import Schedule
+from tvmlab.support import ParseError
 from tvmlab.target import CacheLevel, Target
 from tvmlab.te import Tensor
 
@@ -140,6 +141,16 @@ def test_squares_of_a_transpose_are_done_along_what_is_written() -> None:
     sch = topi.schedule(topi.transpose(te.placeholder((512, 512), name="x")), TWO)
     (block,) = sch.blocks()
     assert [loop.extent for loop in sch.loops(block)][-2:] == [2, 8]
+
+
+def test_the_code_of_intrinsics_is_not_printed_with_a_schedule() -> None:
+    sch = topi.schedule(topi.transpose(te.placeholder((64, 64), name="x")), "llvm -mcpu=znver4")
+    assert "import_llvm=..." in str(sch)
+    assert "shufflevector" not in str(sch)
+    with pytest.raises(ParseError, match="left out of this text") as caught:
+        parse(str(sch))
+    assert "to_text(sch.program) has all" in str(caught.value)
+    assert structural_equal(parse(to_text(sch.program)), sch.program)
 
 
 @pytest.mark.parametrize("rows", [1, 3])

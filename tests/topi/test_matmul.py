@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ import tvmlab as tl
 from tvmlab import te, topi
 from tvmlab.runtime import BufferParam
 from tvmlab.support import ShapeError, UserError
-from tvmlab.target import Target
+from tvmlab.target import CacheLevel, Target
 from tvmlab.topi.matmul_form import product_form
 from tvmlab.topi.matmul_plan import plan_matmul
 
@@ -181,25 +182,31 @@ def test_what_is_no_product(make: Any, reason: str) -> None:
         topi.schedule_matmul(make(te.placeholder((8, 8), name="A")))
 
 
+MACHINE = replace(
+    Target.of("llvm -mcpu=znver4").with_threads(1),
+    caches=tuple(CacheLevel(n, size << 10, 64, 1) for n, size in ((1, 32), (2, 1024), (3, 32768))),
+)
+
+
 @pytest.mark.parametrize(
     ("k", "depth", "chain"),
     [(384, 384, None), (768, 768, 384), (1000, 1000, 500), (1021, 511, None), (2048, 512, None)],
 )
 def test_long_sums_are_made_of_chains(k: int, depth: int, chain: int | None) -> None:
     form = product_form(topi.matmul(512, 2048, k)[2])
-    plan = plan_matmul(form, Target.of("llvm -mcpu=znver4"))
+    plan = plan_matmul(form, MACHINE)
     assert (plan.copy_right, plan.depth, plan.chain) == (True, depth, chain)
 
 
 @pytest.mark.parametrize(("m", "copied"), [(32, False), (256, False), (512, True)])
 def test_the_right_factor_is_copied_for_many_rows(m: int, copied: bool) -> None:
-    plan = plan_matmul(product_form(topi.matmul(m, 1024, 1024)[2]), Target.of("llvm -mcpu=znver4"))
+    plan = plan_matmul(product_form(topi.matmul(m, 1024, 1024)[2]), MACHINE)
     assert plan.copy_right == copied
     assert plan.depth * plan.column_part * 4 <= 512 << 10  # half the second cache
 
 
 def test_large_products_ask_ahead_for_rows_and_results() -> None:
-    text = str(topi.schedule_matmul(topi.matmul(512, 2048, 2048)[2], "llvm -mcpu=znver4").program)
+    text = str(topi.schedule_matmul(topi.matmul(512, 2048, 2048)[2], MACHINE))
     assert 'prefetch=(("A", 1),)' in text
     assert 'prefetch=(("C", 1),)' in text
 

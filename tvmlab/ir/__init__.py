@@ -46,7 +46,7 @@ from .kernel import kernel
 from .naming import Names
 from .op_table import CALLS, JOIN_LANES, SYMBOL, CallInfo, call_info
 from .parser import parse, parse_expr, parse_stmt
-from .printer import Line, marked_text, to_lines, to_text
+from .printer import Line, marked_text, to_brief_text, to_lines, to_text
 from .program import IMPORT_LLVM, STRIDES, Param, Program
 from .purity import is_pure, may_divide_by_zero
 from .regions import accessed_buffer, infer_regions, make_block, written_buffers
@@ -243,6 +243,7 @@ __all__ = [
     "structural_hash",
     "structural_key",
     "substitute",
+    "to_brief_text",
     "to_lines",
     "to_text",
     "touched_buffers",

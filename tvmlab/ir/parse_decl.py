@@ -162,6 +162,11 @@ class DeclarationParser:
             return tuple(self._annotation_value(e) for e in node.elts)
         if isinstance(node, ast.Constant) and isinstance(node.value, (int, float, str)):
             return node.value
+        if isinstance(node, ast.Constant) and node.value is ...:
+            self.fail(
+                node, "the code that belongs here is left out of this text",
+                "a schedule prints without the code of its intrinsics; to_text(sch.program) has all",
+            )  # fmt: skip
         number = self.exprs.number(node)
         if number is not None:
             return number

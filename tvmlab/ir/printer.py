@@ -93,8 +93,19 @@ def to_text(node: Printable) -> str:
     return "\n".join(str(line) for line in to_lines(node))
 
 
+def to_brief_text(program: Program) -> str:
+    """The text of a program to be read by people: code that it carries along is left out.
+
+    A tensor intrinsic brings pages of LLVM IR; its annotation reads `import_llvm=...` here. Only
+    the text of `to_text` can be read back then.
+    """
+    return "\n".join(str(line) for line in to_lines(program, brief=True))
+
+
 @deep
-def to_lines(node: Program | Stmt, names: Names | None = None) -> list[Line]:
+def to_lines(
+    node: Program | Stmt, names: Names | None = None, *, brief: bool = False
+) -> list[Line]:
     """The lines of a program or statement, each with the node that it shows.
 
     Parameters
@@ -103,8 +114,10 @@ def to_lines(node: Program | Stmt, names: Names | None = None) -> list[Line]:
         What to print.
     names
         The names to use, for example those of the program that a statement is part of.
+    brief
+        Leave out annotations of several lines, which are code.
     """
-    printer = _LinePrinter(names or Names(node))
+    printer = _LinePrinter(names or Names(node), brief)
     if isinstance(node, Program):
         printer.program(node)
     else:
@@ -121,7 +134,7 @@ def marked_text(program: Program, marked: Collection[object]) -> str:
     wanted = {id(thing) for thing in marked}
     rows: list[str] = []
     seen: set[int] = set()
-    for line in to_lines(program):
+    for line in to_lines(program, brief=True):
         shown = wanted & {id(line.node), id(_symbol_of(line.node))}
         rows.append(f"{'>' if shown - seen else ' '} {line}")
         seen |= shown
@@ -137,8 +150,9 @@ def _symbol_of(node: object) -> object:
 class _LinePrinter:
     """Collects the lines of statements."""
 
-    def __init__(self, names: Names) -> None:
+    def __init__(self, names: Names, brief: bool) -> None:
         self.names = names
+        self.brief = brief
         self.exprs = ExprPrinter(names)
         self.lines: list[Line] = []
 
@@ -149,7 +163,7 @@ class _LinePrinter:
         params = ", ".join(f"{self.names[x]}: {self._param_type(x)}" for x in p.params)
         self.add(f"def {identifier(p.name)}({params}):", 0, p)
         if p.annotations:
-            self.add(f"annotate({_arguments(p.annotations)})", 1, p)
+            self.add(f"annotate({_arguments(p.annotations, self.brief)})", 1, p)
         for buffer in p.allocs:
             self.add(f"{self.names[buffer]} = {self._alloc_call(buffer)}", 1, p)
         # What is allocated by an assignment at the top is an intermediate of the program.
@@ -220,7 +234,7 @@ class _LinePrinter:
     def for_(self, s: For, depth: int) -> None:
         extras = f", {_quoted(s.thread)}" if s.thread else ""
         if s.annotations:
-            extras += f", {_arguments(s.annotations)}"
+            extras += f", {_arguments(s.annotations, self.brief)}"
         domain = f"{LOOP_WORDS[s.kind]}({self.exprs.text(s.extent)}{extras})"
         self.add(f"for {self.names[s.var]} in {domain}:", depth, s)
         self.suite(s.body, depth + 1)
@@ -239,7 +253,7 @@ class _LinePrinter:
             self.add(f"where({self.exprs.text(s.predicate)})", depth + 1, s)
         self._regions(s, depth + 1)
         if s.annotations:
-            self.add(f"annotate({_arguments(s.annotations)})", depth + 1, s)
+            self.add(f"annotate({_arguments(s.annotations, self.brief)})", depth + 1, s)
         if s.combiner is not None:
             self.add(combiner_text(self.exprs, s.combiner), depth + 1, s)
         if s.init is not None:
@@ -284,11 +298,12 @@ _RULES: dict[type, Callable[[_LinePrinter, Any, int], None]] = {
 }
 
 
-def _arguments(annotations: Annotations) -> str:
+def _arguments(annotations: Annotations, brief: bool) -> str:
     """Annotations as keyword arguments; a key that is no name goes into a `**{...}`."""
     parts: list[str] = []
     for key, value in annotations:
-        text = _literal(value)
+        long = brief and isinstance(value, str) and "\n" in value
+        text = "..." if long else _literal(value)
         parts.append(f"{key}={text}" if identifier(key) == key else f"**{{{_quoted(key)}: {text}}}")
     return ", ".join(parts)
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from tvmlab.ir import Block, Buffer, For, Program, Scope, Var, to_lines, to_text
+from tvmlab.ir import Block, Buffer, For, Program, Scope, Var, to_brief_text, to_lines
 from tvmlab.support import ScheduleError, fields_of, is_among, items_of, shown, user_span
 from tvmlab.te import Tensor, TensorIntrin, create_program, tensor_names
 
@@ -106,7 +106,7 @@ class Schedule(MemorySteps):
         return is_among(symbol, index.loops) or is_among(symbol, index.blocks)
 
     def __str__(self) -> str:
-        return to_text(self.program)
+        return to_brief_text(self.program)
 
     def __repr__(self) -> str:
         return f"<Schedule of {self.program.name}, {len(self.trace)} step(s)>\n{self}"
@@ -383,7 +383,7 @@ for _name, _primitive in PRIMITIVES.items():
 def _marked_nest(program: Program, subject: object) -> str:
     """The printed program with an arrow at the loop or block that a refusal is about."""
     lines: list[str] = []
-    for line in to_lines(program):
+    for line in to_lines(program, brief=True):
         symbol: object = None
         if isinstance(line.node, For):
             symbol = line.node.var
