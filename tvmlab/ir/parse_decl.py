@@ -164,9 +164,10 @@ class DeclarationParser:
             return node.value
         if isinstance(node, ast.Constant) and node.value is ...:
             self.fail(
-                node, "the code that belongs here is left out of this text",
-                "a schedule prints without the code of its intrinsics; to_text(sch.program) has all",
-            )  # fmt: skip
+                node,
+                "the code that belongs here is left out of this text",
+                "schedules print without the code of intrinsics; to_text(sch.program) has all",
+            )
         number = self.exprs.number(node)
         if number is not None:
             return number
