@@ -54,9 +54,9 @@ def _erf_single(m: MathText, x: str, size: str) -> tuple[float, str, str]:
     near = m.muladd(x, m.polynomial(m.mul(x, x), _ERF_NEAR_32), x)
     last = m.number(_ERF_ONE[32])
     size = m.select(m.compare("ogt", size, last), last, size)
-    exponent = m.polynomial(size, _ERF_FAR_32)
+    exponent = m.polynomial_by_pairs(size, _ERF_FAR_32)
     n = m.round_to_integer(exponent)
-    power = m.polynomial(m.strict("fsub", exponent, n.number), _ERF_POWER)
+    power = m.polynomial_by_pairs(m.strict("fsub", exponent, n.number), _ERF_POWER)
     return 0.9, near, m.scale(power, n) if m.scalef else m.mul(power, m.power_of_two(n.count))
 
 
