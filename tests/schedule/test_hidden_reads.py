@@ -279,7 +279,7 @@ def test_checks_around_a_kernel_do_not_share_private_memory() -> None:
     np.testing.assert_array_equal(arrays["C"].reshape(3, 16), sums + arrays["B"][:3, None])
 
 
-def test_start_values_under_aassert_values_stay() -> None:
+def test_start_values_under_a_check() -> None:
     n, m = te.var("n"), te.var("m")
     a = te.placeholder((m,), name="A", dtype="int32")
     b = te.placeholder((n,), name="B", dtype="int32")

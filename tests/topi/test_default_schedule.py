@@ -161,8 +161,9 @@ def test_few_long_rows_are_divided_among_threads(rows: int) -> None:
     parallel = [b.name for b in sch.blocks() if sch.loops(b)[0].kind == "parallel"]
     assert {"max_rf", "sum_rf"} <= {name.removesuffix("_rf") for name in parallel} | set(parallel)
     # Parts of rows, which need a division each, are long.
-    shared = [sch.loops(b)[0] for b in sch.blocks() if b.name in ("exp", "multiply")]
-    assert all((loop.extent or 0) <= 64 for loop in shared)
+    shared = {b.name: sch.loops(b)[0].extent for b in sch.blocks() if b.name in ("exp", "multiply")}
+    assert shared.keys() == {"exp", "multiply"}
+    assert all(parts is not None and 2 <= parts <= 64 for parts in shared.values())
     inputs = inputs_of([x])
     spread = np.exp(inputs[0].astype("d"))
     wanted = spread / spread.sum(1, keepdims=True)

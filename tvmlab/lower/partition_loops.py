@@ -207,6 +207,7 @@ def _value_asks(stmt: Let, var: Var) -> bool:
 
 def _is_cheaper(target: Stmt, body: Stmt) -> bool:
     """Whether to choose between parts in the body: it must save code, and not ask too often."""
+    # Vectors and written-out loops are straight code: a question costs as much as a part of them.
     long = any(isinstance(n, For) and n.kind == "serial" for n in walk(target))
     return long and _weight(target) < _weight(body)
 
