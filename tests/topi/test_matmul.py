@@ -105,6 +105,10 @@ def test_large_products_with_copied_panels(transposed: tuple[bool, bool], thread
     check((50, 1030, 1024), transposed=transposed, threads=threads)
 
 
+def test_a_long_sum_of_as_few_columns_as_one_tile_has() -> None:
+    check((82, 2, 439), transposed=(False, True))
+
+
 def test_a_product_whose_sum_is_finished_in_parts() -> None:
     check((64, 96, 900), finish=True, threads=2)
 

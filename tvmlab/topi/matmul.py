@@ -113,9 +113,9 @@ def _tiles(sch: Schedule, form: ProductForm, plan: MatmulPlan) -> list[LoopRef]:
     if plan.copy_left:
         _vectorize_last(sch, sch.compute_at(sch.cache_read(tile, form.left.tensor.name), io[0]))
     elif far and plan.copy_right and io:
-        sch.prefetch(form.left.tensor.name, io[0])
+        _prefetch_next(sch, form.left.tensor.name, io[0])
         if form.output is form.product:
-            sch.prefetch(form.output.name, jo[0])
+            _prefetch_next(sch, form.output.name, jo[0])
     _run_tile(sch, sums, form.k > 1)
     _run_tile(sch, [*ii, *ji], False)
     if form.output is not form.product and finish == form.block:
@@ -165,6 +165,12 @@ def _copy_right(
         )
         # Whole rows of the part are read, as memory likes it, and written to all panels.
         sch.vectorize(sch.split(second, [None, width])[1])
+
+
+def _prefetch_next(sch: Schedule, buffer: str, loop: LoopRef) -> None:
+    """Ask for what the next tile reads, if there is a next one."""
+    if const_int(sch.loop_of(loop).extent) != 1:
+        sch.prefetch(buffer, loop)
 
 
 def _finish_later(sch: Schedule, block: str, loop: LoopRef, *, parallel: bool) -> None:
