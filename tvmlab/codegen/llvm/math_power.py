@@ -1,10 +1,10 @@
-"""Powers, lengths, scaling by powers of two, and the error function."""
+"""Powers, lengths, and scaling by powers of two."""
 
 from __future__ import annotations
 
 import math
 
-from .math_exp import RANGE, exp, reduced, series
+from .math_exp import RANGE, reduced, series
 from .math_log import fraction, tail
 from .math_text import MathText
 
@@ -13,56 +13,6 @@ _LN2 = (0.693147180559663, 2.8235290563031577e-13)
 _TWO_THIRDS = (2 / 3, 3.700743415417188e-17)
 # From which exponent on exp certainly overflows or vanishes.
 _BEYOND = 800.0
-
-# In float32 erf(x) = x + x E(x**2) for |x| up to 0.9, and 1 - 2**L(|x|) up to where it is 1; then
-# 2**r for |r| up to one half. What rounds is small beside what it is added to.
-_ERF_NEAR_32 = (0.1283791538321147, -0.3761252336078733, 0.11282141388650446,
-                -0.026778925015576795, 0.005011982524808798, -0.0006090447827654373)  # fmt: skip
-_ERF_FAR_32 = (-0.000256073218141748, -1.6269986899754019, -0.9190829664242022,
-               -0.150094164438577, 0.03213903370593675, -0.004408307381361723,
-               0.00028447282595701217)  # fmt: skip
-_ERF_POWER = (1.0000000716552315, 0.6931469670876368, 0.24022119724479185, 0.05550713247621255,
-              0.009675541285841095, 0.0013276479072119422)  # fmt: skip
-# In float64 erf(x) = x E(x**2) for |x| up to 1, and 1 - exp(L(|x|)) up to where it is 1.
-_ERF_NEAR = (
-    1.1283791670955126, -0.37612638903183548, 0.11283791670945252, -0.026866170643275959,
-    0.0052239776074215248, -0.000854832598961357, 0.00012055295318299154,
-    -1.492474462642832e-05, 1.6447517281753326e-06, -1.6209173286936997e-07,
-    1.3722966494382697e-08, -7.8011732670576106e-10
-)  # fmt: skip
-_ERF_FAR = (
-    -1.843693508029848e-07, -1.1283772825494538, -0.63662870305533181, -0.10274664443918376,
-    0.019076958817927026, 0.00028222372123188803, -0.0017709199587363207,
-    0.0006428288801164332, -4.595254158271083e-05, -6.9752369796455697e-05,
-    4.4770783046434124e-05, -1.6421786124421636e-05, 4.301862241384951e-06,
-    -8.4520973730541375e-07, 1.2483340136324435e-07, -1.3522503407471144e-08,
-    1.0170669676384314e-09, -4.751789582499771e-11, 1.0390643206909939e-12
-)  # fmt: skip
-_ERF_ONE = {32: 4.0, 64: 6.1}
-
-
-def erf(m: MathText, x: str) -> str:
-    """A polynomial near zero; beyond, 1 minus the exponential of one."""
-    size = m.call("fabs", x)
-    limit, near, far = (_erf_single if m.dtype.bits == 32 else _erf_double)(m, x, size)
-    far = m.call("copysign", m.sub(m.number(1.0), far), x)
-    return m.select(m.compare("olt", size, m.number(limit)), near, far)
-
-
-def _erf_single(m: MathText, x: str, size: str) -> tuple[float, str, str]:
-    """How far the polynomial reaches, its value, and 1 - erf(|x|) beyond."""
-    near = m.muladd(x, m.polynomial(m.mul(x, x), _ERF_NEAR_32), x)
-    last = m.number(_ERF_ONE[32])
-    size = m.select(m.compare("ogt", size, last), last, size)
-    exponent = m.polynomial_by_pairs(size, _ERF_FAR_32)
-    n = m.round_to_integer(exponent)
-    power = m.polynomial_by_pairs(m.strict("fsub", exponent, n.number), _ERF_POWER)
-    return 0.9, near, m.scale(power, n) if m.scalef else m.mul(power, m.power_of_two(n.count))
-
-
-def _erf_double(m: MathText, x: str, size: str) -> tuple[float, str, str]:
-    near = m.mul(x, m.polynomial(m.mul(x, x), _ERF_NEAR))
-    return 1.0, near, exp(m, m.polynomial(m.clamp(size, 0.0, _ERF_ONE[64]), _ERF_FAR))
 
 
 def power(m: MathText, x: str, y: str) -> str:

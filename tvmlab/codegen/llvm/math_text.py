@@ -32,7 +32,8 @@ class MathText:
     whole
         The function that this is a part of; by default it is a function of its own.
     scaling
-        Whether the machine scales 512-bit vectors by powers of two in one instruction.
+        Whether the machine scales 512-bit vectors by powers of two in one instruction, and can take
+        a register of that size for a table.
     fused
         Whether it has an instruction for `fma`.
     """
@@ -48,6 +49,7 @@ class MathText:
         self.dtype = dtype
         self.fused = fused
         self._scaling = scaling
+        self.tables = scaling
         self.scalef = scaling and dtype.bits * dtype.lanes == 512
         self.int_type = DType("int", dtype.bits, dtype.lanes)
         self.kind, self.int_kind = llvm_type(dtype), llvm_type(self.int_type)
@@ -61,7 +63,8 @@ class MathText:
         """The same function written on in float64."""
         return MathText(DType("float", 64, self.dtype.lanes), self, scaling=self._scaling)
 
-    def _value(self, instruction: str) -> str:
+    def value(self, instruction: str) -> str:
+        """Append an instruction; its result's name."""
         name = f"%t{len(self._lines)}"
         self._lines.append(f"  {name} = {instruction}")
         return name
@@ -73,7 +76,7 @@ class MathText:
         return literal(value, self.int_type)
 
     def _float_op(self, op: str, a: str, b: str) -> str:
-        return self._value(f"{op} contract {self.kind} {a}, {b}")
+        return self.value(f"{op} contract {self.kind} {a}, {b}")
 
     def add(self, a: str, b: str) -> str:
         return self._float_op("fadd", a, b)
@@ -85,7 +88,7 @@ class MathText:
         return self._float_op("fmul", a, b)
 
     def div(self, a: str, b: str) -> str:
-        return self._value(f"fdiv {self.kind} {a}, {b}")
+        return self.value(f"fdiv {self.kind} {a}, {b}")
 
     def muladd(self, a: str, b: str, c: str) -> str:
         """`a * b + c`, rounded once or twice."""
@@ -96,52 +99,52 @@ class MathText:
         return self.call("fma", a, b, c)
 
     def neg(self, a: str) -> str:
-        return self._value(f"fneg {self.kind} {a}")
+        return self.value(f"fneg {self.kind} {a}")
 
     def strict(self, op: str, a: str, b: str) -> str:
         """An operation that must be rounded by itself."""
-        return self._value(f"{op} {self.kind} {a}, {b}")
+        return self.value(f"{op} {self.kind} {a}, {b}")
 
     def int_op(self, op: str, a: str, b: str) -> str:
-        return self._value(f"{op} {self.int_kind} {a}, {b}")
+        return self.value(f"{op} {self.int_kind} {a}, {b}")
 
     def bits(self, a: str) -> str:
         """A float's bits as an integer."""
-        return self._value(f"bitcast {self.kind} {a} to {self.int_kind}")
+        return self.value(f"bitcast {self.kind} {a} to {self.int_kind}")
 
     def from_bits(self, a: str) -> str:
-        return self._value(f"bitcast {self.int_kind} {a} to {self.kind}")
+        return self.value(f"bitcast {self.int_kind} {a} to {self.kind}")
 
     def to_float(self, a: str) -> str:
-        return self._value(f"sitofp {self.int_kind} {a} to {self.kind}")
+        return self.value(f"sitofp {self.int_kind} {a} to {self.kind}")
 
     def widen(self, a: str, source: MathText) -> str:
         """A value of a narrower part of the function."""
-        return self._value(f"fpext {source.kind} {a} to {self.kind}")
+        return self.value(f"fpext {source.kind} {a} to {self.kind}")
 
     def narrow(self, a: str, source: MathText) -> str:
         """A value of a wider part of the function, rounded."""
-        return self._value(f"fptrunc {source.kind} {a} to {self.kind}")
+        return self.value(f"fptrunc {source.kind} {a} to {self.kind}")
 
     def narrow_int(self, a: str, source: MathText) -> str:
         """The low bits of an integer of a wider part of the function."""
-        return self._value(f"trunc {source.int_kind} {a} to {self.int_kind}")
+        return self.value(f"trunc {source.int_kind} {a} to {self.int_kind}")
 
     def compare(self, sign: str, a: str, b: str) -> str:
-        return self._value(f"fcmp {sign} {self.kind} {a}, {b}")
+        return self.value(f"fcmp {sign} {self.kind} {a}, {b}")
 
     def compare_int(self, sign: str, a: str, b: str) -> str:
-        return self._value(f"icmp {sign} {self.int_kind} {a}, {b}")
+        return self.value(f"icmp {sign} {self.int_kind} {a}, {b}")
 
     def logic(self, op: str, a: str, b: str) -> str:
         """`and`, `or`, `xor` of two conditions."""
-        return self._value(f"{op} {self.mask} {a}, {b}")
+        return self.value(f"{op} {self.mask} {a}, {b}")
 
     def select(self, cond: str, a: str, b: str) -> str:
-        return self._value(f"select {self.mask} {cond}, {self.kind} {a}, {self.kind} {b}")
+        return self.value(f"select {self.mask} {cond}, {self.kind} {a}, {self.kind} {b}")
 
     def select_int(self, cond: str, a: str, b: str) -> str:
-        return self._value(f"select {self.mask} {cond}, {self.int_kind} {a}, {self.int_kind} {b}")
+        return self.value(f"select {self.mask} {cond}, {self.int_kind} {a}, {self.int_kind} {b}")
 
     def call(self, name: str, *arguments: str) -> str:
         """An intrinsic whose arguments and result are of the function's type."""
@@ -149,7 +152,7 @@ class MathText:
         types = ", ".join([self.kind] * len(arguments))
         self.declared[full] = f"declare {self.kind} @{full}({types})"
         typed = ", ".join(f"{self.kind} {a}" for a in arguments)
-        return self._value(f"call {self.kind} @{full}({typed})")
+        return self.value(f"call {self.kind} @{full}({typed})")
 
     def clamp(self, a: str, low: float, high: float) -> str:
         """The nearest value of a range; NaN stays NaN."""
@@ -194,6 +197,11 @@ class MathText:
         shifted, magic = self._shifted(x, factor, 0)
         count = self.int_op("sub", self.bits(shifted), self.bits(magic))
         return Whole(self.strict("fsub", shifted, magic), count)
+
+    def nearest(self, x: str, factor: float) -> tuple[str, str]:
+        """The integer n next to x times a factor, as a float, and as the low bits of an integer."""
+        shifted, magic = self._shifted(x, factor, 0)
+        return self.strict("fsub", shifted, magic), self.bits(shifted)
 
     def round_and_raise(self, x: str, factor: float) -> tuple[str, str]:
         """The integer n next to x times a factor, as a float, and 2**n, a normal number."""
@@ -274,7 +282,7 @@ class MathText:
         kinds = ", ".join(kind for kind, _ in every)
         self.declared[name] = f"declare {self.kind} @{name}({kinds})"
         operands = ", ".join(f"{kind} {value}" for kind, value in every)
-        return self._value(f"call {self.kind} @{name}({operands})")
+        return self.value(f"call {self.kind} @{name}({operands})")
 
     @property
     def _packed(self) -> str:
