@@ -87,8 +87,8 @@ def _erf_double(m: MathText, x: str, size: str) -> tuple[float, str, str]:
 def _erf_in_pieces(m: MathText, size: str) -> str:
     """A polynomial whose coefficients are looked up (Tang, "Table-lookup algorithms", 1991)."""
     size = m.at_most(size, _ERF_LAST)
-    number, bits = m.nearest(size, 1.0 / _ERF_PIECE)
-    t = m.fma(number, m.number(-_ERF_PIECE), size)
+    n, bits = m.nearest(size, 1.0 / _ERF_PIECE)
+    t = m.fma(n.number, m.number(-_ERF_PIECE), size)
     *rows, last = (lookup(m, bits, row) for row in _ERF_PIECES)
     for row in reversed(rows):
         last = m.muladd(last, t, row)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from .math_table import lookup
 from .math_text import MathText, Whole
 
 # (exp(r) - 1 - r) / r**2 for |r| up to half of ln 2, with the smallest largest error (found by
@@ -13,6 +14,9 @@ _TAIL = {32: (0.4999999403953552, 0.1666651964187622, 0.04166839271783829, 0.008
          64: (0.5000000000000011, 0.1666666666666641, 0.04166666666652919, 0.008333333333495561,
               0.0013888888943922068, 0.00019841269504905712, 2.4801492763392768e-05,
               2.755758721521554e-06, 2.763037842182758e-07, 2.5000005801868804e-08)}  # fmt: skip
+# The same for |r| up to a 32th of ln 2, and the powers of two in between.
+_SHORT_TAIL = (0.5000162, 0.16667032)
+_POWERS = tuple(2.0 ** (n / 16) for n in range(16))
 # ln 2 and log10 2, the first part so short that its product with an exponent is exact.
 LN2 = {32: (0.693145751953125, 1.428606765330187e-06),
        64: (0.6931471803691238, 1.9082149292705877e-10)}  # fmt: skip
@@ -31,8 +35,23 @@ _HYPERBOLIC_LIMIT = {32: 89.5, 64: 710.6}
 
 def exp(m: MathText, x: str) -> str:
     """Natural exponential."""
-    r, power = reduced(m, m.clamp(x, *RANGE[m.dtype.bits]))
+    x = m.clamp(x, *RANGE[m.dtype.bits])
+    if m.dtype.bits == 32 and m.tables:
+        return _exp_by_table(m, x)
+    r, power = reduced(m, x)
     return m.scale(series(m, r), power)
+
+
+def _exp_by_table(m: MathText, x: str) -> str:
+    """`2**n exp(r)` with n in sixteenths: their powers are looked up, so r is 16 times as small.
+
+    After Tang, "Table-driven implementation of the exponential function", 1989.
+    """
+    n, bits = m.nearest(x, 1 / math.log(2), steps=4)
+    r = _minus_multiple(m, x, n.number, LN2)
+    tail = m.polynomial(r, _SHORT_TAIL)
+    power = lookup(m, bits, _POWERS)
+    return m.scale(m.muladd(power, m.muladd(m.mul(r, r), tail, r), power), n)
 
 
 def exp2(m: MathText, x: str) -> str:

@@ -198,10 +198,18 @@ class MathText:
         count = self.int_op("sub", self.bits(shifted), self.bits(magic))
         return Whole(self.strict("fsub", shifted, magic), count)
 
-    def nearest(self, x: str, factor: float) -> tuple[str, str]:
-        """The integer n next to x times a factor, as a float, and as the low bits of an integer."""
-        shifted, magic = self._shifted(x, factor, 0)
-        return self.strict("fsub", shifted, magic), self.bits(shifted)
+    def nearest(self, x: str, factor: float, steps: int = 0) -> tuple[Whole, str]:
+        """The multiple of `2**-steps` next to x times a factor, and bits that end in its steps.
+
+        The multiple is given as a float, and rounded down as an integer.
+        """
+        magic = self.number(1.5 * 2.0 ** (self.mantissa - steps))
+        shifted = self.muladd(x, self.number(factor), magic)
+        bits = self.bits(shifted)
+        count = self.int_op("sub", bits, self.bits(magic))
+        if steps:
+            count = self.int_op("ashr", count, self.integer(steps))
+        return Whole(self.strict("fsub", shifted, magic), count), bits
 
     def round_and_raise(self, x: str, factor: float) -> tuple[str, str]:
         """The integer n next to x times a factor, as a float, and 2**n, a normal number."""
