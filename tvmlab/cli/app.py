@@ -17,6 +17,7 @@ import tvmlab.cli.demo as demo
 import tvmlab.cli.devices as devices
 import tvmlab.cli.inspect_session as inspect_session
 import tvmlab.cli.lab as lab
+import tvmlab.cli.pretrain as pretrain
 import tvmlab.cli.profile as profile
 import tvmlab.cli.run as run
 import tvmlab.cli.searches as searches
@@ -38,6 +39,7 @@ COMMANDS = {
     "compare": compare_states,
     "tune": tune,
     "searches": searches,
+    "pretrain": pretrain,
 }
 """Each module has `SUMMARY`, `fill(parser)` and `run(arguments) -> exit code`."""
 

@@ -10,6 +10,8 @@ from tvmlab.inspect import table, tuning_report
 from tvmlab.target import Target
 from tvmlab.tune import (
     SEARCHES,
+    AnalyticModel,
+    CostModel,
     Measurer,
     Tuner,
     TuningLog,
@@ -52,6 +54,10 @@ def fill(parser: Parser) -> None:
         "--patience", type=whole_number(1, 10**6), help="end after so many trials without gain"
     )
     parser.add_argument("--seed", type=whole_number(0, 1 << 31), default=0, help="default: 0")
+    parser.add_argument(
+        "--model", metavar="FILE", help="begin with a cost model that `tvmlab pretrain` has made "
+        "(default: the one that tvmlab comes with)",
+    )  # fmt: skip
     parser.add_argument("--threads", type=whole_number(1, 1024), help="default: all cores")
     add_size(parser)
     parser.add_argument("--log", help=f"file of the log (default: {default_log_path()})")
@@ -65,8 +71,12 @@ def run(arguments: argparse.Namespace) -> int:
         target = target.with_threads(arguments.threads)
     sizes = sizes_of(arguments.size)
     with TuningLog(arguments.log) as log, Measurer(busy_workers()) as runner:
-        common = {"log": log, "runner": runner, "search": arguments.search,
-                  "seed": arguments.seed, "patience": arguments.patience}  # fmt: skip
+        common: dict[str, Any] = {
+            "log": log, "runner": runner, "search": arguments.search, "seed": arguments.seed,
+            "patience": arguments.patience,
+        }  # fmt: skip
+        if arguments.model:
+            common["prior"] = CostModel.load(arguments.model).on(AnalyticModel(target))
         if arguments.workload.endswith(".onnx"):
             return tune_model(Path(arguments.workload), sizes, target, arguments, common)
         tuner = _tuner(arguments.workload, target, common)

@@ -1,4 +1,8 @@
-"""Workloads by name: `matmul-512`, `matmul-64x256x1024`, `C1` to `C12`, `D1` to `D9`; groups."""
+"""Workloads by name: `matmul-512`, `matmul-64x256x1024`, `C1` to `C12`, `D1` to `D9`; groups.
+
+Convolutions of other sizes are `conv-28x64x96x3s1` (rows and columns, channels, filters, rows and
+columns of a filter, stride) and `depthwise-28x64s1`, on images in blocks of channels.
+"""
 
 from __future__ import annotations
 
@@ -39,24 +43,43 @@ def named_workload(name: str, target: Target) -> tuple[Tensor, Schedule]:
     UsageError
         If nothing is called so.
     """
+    out = workload_output(name, target)
+    make = schedule_matmul if name.startswith("matmul") else schedule_conv
+    return out, make(out, target)
+
+
+def workload_output(name: str, target: Target) -> Tensor:
+    """The output of a workload.
+
+    Raises
+    ------
+    UsageError
+        If nothing is called so.
+    """
     if name in RESNET:
-        return _resnet(name, target)
+        return _convolution(*RESNET[name], target)
     if name in MOBILENET:
-        return _mobilenet(name, target)
-    sizes = re.fullmatch(r"matmul-(\d+)(?:x(\d+)x(\d+))?", name)
-    if sizes is None:
-        raise UsageError(
-            f"there is no workload {name!r}{close_match(name, EXAMPLES)}\n"
-            f"hint: workloads are matmul-N, matmul-MxNxK, C1 to C12 and D1 to D9"
-        )
-    m = int(sizes[1])
-    out = matmul(m, int(sizes[2] or m), int(sizes[3] or m))[2]
-    return out, schedule_matmul(out, target)
+        return _depthwise(*MOBILENET[name], target)
+    if sizes := re.fullmatch(r"matmul-(\d+)(?:x(\d+)x(\d+))?", name):
+        m = int(sizes[1])
+        return matmul(m, int(sizes[2] or m), int(sizes[3] or m))[2]
+    if sizes := re.fullmatch(r"conv-(\d+)x(\d+)x(\d+)x(\d+)s(\d+)", name):
+        size, channels, filters, kernel, stride = map(int, sizes.groups())
+        return _convolution(size, channels, filters, kernel, stride, target)
+    if sizes := re.fullmatch(r"depthwise-(\d+)x(\d+)s(\d+)", name):
+        size, channels, stride = map(int, sizes.groups())
+        return _depthwise(size, channels, stride, target)
+    raise UsageError(
+        f"there is no workload {name!r}{close_match(name, EXAMPLES)}\n"
+        f"hint: workloads are matmul-N, matmul-MxNxK, C1 to C12, D1 to D9, "
+        f"conv-28x64x96x3s1 and depthwise-28x64s1"
+    )
 
 
-def _resnet(name: str, target: Target) -> tuple[Tensor, Schedule]:
-    """A convolution of ResNet-18 on images in blocks of channels, filters packed."""
-    size, channels, outputs, kernel, stride = RESNET[name]
+def _convolution(
+    size: int, channels: int, outputs: int, kernel: int, stride: int, target: Target
+) -> Tensor:
+    """A convolution on images in blocks of channels, filters packed."""
     block = channel_block(target)
     if channels % block:
         data = te.placeholder((1, channels, size, size), name="A")
@@ -67,22 +90,19 @@ def _resnet(name: str, target: Target) -> tuple[Tensor, Schedule]:
         shape = (outputs // block, channels // block, kernel, kernel, block, block)
         weight = te.placeholder(shape, name="W")
         image, kept = f"NCHW{block}c", f"OIHW{block}i{block}o"
-    out = conv2d(
+    return conv2d(
         data, weight, stride, kernel // 2, layout=image, kernel_layout=kept,
         out_layout=f"NCHW{block}c",
     )  # fmt: skip
-    return out, schedule_conv(out, target)
 
 
-def _mobilenet(name: str, target: Target) -> tuple[Tensor, Schedule]:
-    """A depthwise convolution of MobileNet."""
-    size, channels, stride = MOBILENET[name]
+def _depthwise(size: int, channels: int, stride: int, target: Target) -> Tensor:
+    """A filter of 3 rows and 3 columns for each channel."""
     block = channel_block(target)
     data = te.placeholder((1, channels // block, size, size, block), name="A")
     weight = te.placeholder((channels // block, 1, 3, 3, block), name="W")
     image = f"NCHW{block}c"
-    out = conv2d(
+    return conv2d(
         data, weight, stride, 1, layout=image, groups=channels, kernel_layout=f"OIHW{block}o",
         out_layout=image,
     )  # fmt: skip
-    return out, schedule_conv(out, target)

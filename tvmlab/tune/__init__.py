@@ -27,8 +27,11 @@ from .models import (
     Learner,
     RankReport,
     kendall,
+    pretrain,
+    pretrained_model,
     rank_report,
     spearman,
+    transfer_reports,
 )
 from .pool import DaskRunner, worker_command
 from .search import SEARCHES, Search, make_search
@@ -87,9 +90,12 @@ __all__ = [
     "make_search",
     "partial_space",
     "predicted_vs_measured",
+    "pretrain",
+    "pretrained_model",
     "random_schedule",
     "rank_report",
     "spearman",
+    "transfer_reports",
     "worker_command",
     "workload_of",
 ]

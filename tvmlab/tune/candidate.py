@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from tvmlab.schedule import Schedule
 
-from .log import Trial
+from .log import Trial, throughput
 from .spaces import Points
 
 
@@ -38,10 +38,8 @@ class Candidate:
 
 
 def throughput_of(trial: Trial) -> float:
-    """More is better, 0 for a failure; of a computation without arithmetic, runs per second."""
-    if not trial.ok or not trial.seconds:
-        return 0.0
-    return trial.gflops or 1e-9 / trial.seconds
+    """More is better; see `throughput`."""
+    return throughput(trial.status, trial.gflops, trial.seconds)
 
 
 def out_of_patience(trials: Sequence[Trial], patience: int | None) -> bool:

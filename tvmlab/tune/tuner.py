@@ -34,7 +34,7 @@ from .measure import (
     Runner,
     busy_workers,
 )
-from .models import AnalyticModel, CostModel, Learner
+from .models import AnalyticModel, CostModel, Learner, corrected, pretrained_model
 from .relatives import related_points
 from .search import Search, make_search
 from .spaces import Points, Space
@@ -58,9 +58,10 @@ class Tuner:
     search
         The search, or its name: see `SEARCHES`.
     learner
-        The model, with what it knows; by default a new one that corrects the analytic model. It
-        also learns from the trials of other
-        workloads in the log, if they are of the same target and machine.
+        The model, with what it knows; by default a new one that corrects `prior`. It also learns
+        from the trials of other workloads in the log, if they are of the same target and machine.
+    prior
+        What a new model begins with: by default the one that tvmlab comes with.
     seed
         Decides all that is random, but not how long things take.
     check
@@ -92,6 +93,7 @@ class Tuner:
     runner: Runner | None = None
     search: Search | str = "annealing"
     learner: Learner | None = None
+    prior: CostModel | AnalyticModel | None = None
     seed: int = 0
     check: bool = True
     batch: int = 16
@@ -114,7 +116,7 @@ class Tuner:
             else self.search
         )
         learner = self.learner or Learner(
-            CostModel(hold_out=False, prior=AnalyticModel(self.space.target))
+            corrected(self.prior or pretrained_model(self.space.target))
         )
         self._chooser = Chooser(self.space, search, learner, self.workload.key, self.batch)
         self._clock = Clock(self.watch)

@@ -3,7 +3,7 @@
 from .best import best, lookup
 from .database import TuningLog, default_log_path
 from .lines import RecordLog
-from .trial import Trial, Workload, target_key, workload_of
+from .trial import Trial, Workload, target_key, throughput, workload_of
 
 __all__ = [
     "RecordLog",
@@ -14,5 +14,6 @@ __all__ = [
     "default_log_path",
     "lookup",
     "target_key",
+    "throughput",
     "workload_of",
 ]

@@ -28,7 +28,7 @@ from tvmlab.runtime import default_cache_dir
 from tvmlab.support import OptionError, ParseError, RuntimeFailure
 
 from .lines import RecordLog
-from .trial import LOG_VERSION, Trial, Workload, compact, versions
+from .trial import LOG_VERSION, Trial, Workload, compact, throughput, versions
 
 _PATIENCE_SECONDS = 30.0
 _TABLES = """
@@ -154,13 +154,18 @@ class TuningLog:
     ) -> tuple[NDArray[np.float32], NDArray[np.float64], list[str]]:
         """Everything for a model to learn from: features, GFLOP/s (0 for a failure), workloads.
 
-        Trials whose features another version of tvmlab made are left out.
+        Of a computation without arithmetic it is runs in a nanosecond. Trials whose features
+        another version of tvmlab made are left out.
         """
         known = compact(versions())
         found = [
-            (np.frombuffer(blob, "<f4"), gflops or 0.0, workload)
-            for blob, gflops, workload, written in self._select(
-                "features, gflops, workload, versions", None, target, machine, "trial"
+            (np.frombuffer(blob, "<f4"), throughput(status, gflops, seconds), workload)
+            for blob, status, gflops, seconds, workload, written in self._select(
+                "features, status, gflops, seconds, workload, versions",
+                None,
+                target,
+                machine,
+                "trial",
             )
             if blob is not None and written == known
         ]

@@ -28,6 +28,13 @@ def versions() -> dict[str, Any]:
     return {"log": LOG_VERSION, "features": f"{names}.{REVISION}"}
 
 
+def throughput(status: str, gflops: float | None, seconds: float | None) -> float:
+    """More is better, 0 for a failure; without arithmetic, runs in a nanosecond."""
+    if status != "ok" or not seconds:
+        return 0.0
+    return gflops or 1e-9 / seconds
+
+
 def target_key(target: Target) -> str:
     """A target as one line of text that differs where generated code may."""
     digest = hashlib.sha256(target.features.encode()).hexdigest()[:6]

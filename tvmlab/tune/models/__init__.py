@@ -3,11 +3,13 @@
 from .booster import BoosterOptions
 from .calibration import Calibration
 from .contribution import Contribution
-from .cost_model import CostModel, HeldOut
+from .cost_model import CostModel
 from .ensemble import Ensemble
 from .learner import Learner
+from .pretrained import corrected, pretrain, pretrained_model, transfer_reports
 from .prior import AnalyticModel
 from .ranking import RankReport, kendall, rank_report, spearman
+from .training import HeldOut
 
 __all__ = [
     "AnalyticModel",
@@ -19,7 +21,11 @@ __all__ = [
     "HeldOut",
     "Learner",
     "RankReport",
+    "corrected",
     "kendall",
+    "pretrain",
+    "pretrained_model",
     "rank_report",
     "spearman",
+    "transfer_reports",
 ]

@@ -65,10 +65,12 @@ class Booster:
         groups: Sequence[int],
         options: BoosterOptions,
         margin: Numbers | None = None,
+        start: Booster | None = None,
     ) -> Booster:
         """Learn to order the rows of each group by their labels; rows of two groups never compete.
 
-        With a margin the trees learn what is to be added to it.
+        With a margin the trees learn what is to be added to it; with trees to start with, what is
+        to be added to those, which the result has too.
 
         The loss of a pair is `log(1 + exp(score of the worse - score of the better))`, summed over
         pairs as in RankNet (Burges et al., 2005). XGBoost's own `rank:pairwise` draws too few pairs
@@ -96,7 +98,10 @@ class Booster:
             loss = _loss(_pairs(labels, groups, options), len(rows))
         else:
             loss = _squared(_shortfalls(labels, groups))
-        handle = xgboost.train(params, data, num_boost_round=options.rounds, obj=loss)
+        known = None if start is None else start._handle
+        handle = xgboost.train(
+            params, data, num_boost_round=options.rounds, obj=loss, xgb_model=known
+        )
         return Booster(handle, rows.shape[1])
 
     def scores(self, rows: Matrix) -> Numbers:

@@ -1,6 +1,7 @@
 """A learned cost model: which of two schedules is faster, and about how fast, without running them.
 
-It starts with no data, is fitted again as measurements arrive, and learns from several workloads at
+It starts with no data or with what another has learned, is fitted again as measurements arrive, and
+learns from several workloads at
 once: rows are only ranked against rows of their own workload.
 
 >>> model = CostModel()
@@ -13,10 +14,12 @@ array([...])
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+import zlib
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias, cast
 
@@ -31,69 +34,10 @@ from .booster import Booster, BoosterOptions, Matrix
 from .calibration import Calibration
 from .contribution import Contribution
 from .prior import AnalyticModel
-from .ranking import RankReport, rank_report
+from .training import ALL, LEAST_ROWS, Data, HeldOut, Trained, Training, train
 
 Numbers: TypeAlias = NDArray[np.float64]
 FORMAT, VERSION = "tvmlab cost model", 1
-LEAST_ROWS = 6
-"""With fewer measured schedules there is no model."""
-_FOLDS = 3
-_LEAST_FOLDED = 12
-_ALL = ""
-
-
-@dataclass(frozen=True, slots=True)
-class HeldOut:
-    """Predictions for measured rows by models that had not seen them.
-
-    Attributes
-    ----------
-    predicted
-        Throughput, one for each row that was fitted, in its order.
-    report
-        How well these order the measurements; over one workload, or the mean of several.
-    """
-
-    predicted: Numbers
-    report: RankReport
-
-
-@dataclass(frozen=True, slots=True)
-class _Trained:
-    """Everything that predictions need; replaced as a whole, so that readers see old or new."""
-
-    booster: Booster
-    mean: float
-    spread: float
-    calibrations: Mapping[str, Calibration]
-    rows: int
-    held_out: HeldOut | None = None
-    belief: Belief | None = None
-
-    def scores(self, rows: Matrix) -> Numbers:
-        raw = self.booster.scores(rows)
-        if self.belief is not None:
-            raw = raw + self.belief.scores(rows)
-        return (raw - self.mean) / self.spread
-
-
-@dataclass(slots=True)
-class _Data:
-    """Measured rows, sorted so that each workload's rows stand together."""
-
-    rows: Matrix
-    throughput: Numbers
-    groups: NDArray[np.str_]
-    order: NDArray[np.intp] = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.order = np.argsort(self.groups, kind="stable")
-        self.rows = self.rows[self.order]
-        self.throughput = self.throughput[self.order]
-        self.groups = self.groups[self.order]
-
-    def sizes(self, chosen: NDArray[np.bool_]) -> list[int]:
-        return [int(n) for n in np.unique(self.groups[chosen], return_counts=True)[1]]
 
 
 class CostModel:
@@ -105,8 +49,8 @@ class CostModel:
         Whether each fit also trains models that leave rows out, for `held_out` and an honest scale;
         without, it is four times as quick.
     prior
-        A model that needs no data, which this one corrects: so few rows go a long way. Without one
-        it knows nothing but what it has learned.
+        What this model corrects, so that few rows go a long way: a model that needs no data, or one
+        that was fitted before. Without one it knows nothing but what it has learned.
     """
 
     def __init__(
@@ -114,12 +58,18 @@ class CostModel:
         options: BoosterOptions | None = None,
         *,
         hold_out: bool = True,
-        prior: AnalyticModel | None = None,
+        prior: AnalyticModel | CostModel | None = None,
     ) -> None:
         self.options = options or BoosterOptions()
         self.hold_out = hold_out
         self.prior = prior
-        self._trained: _Trained | None = None
+        self._trained: Trained | None = None
+
+    @property
+    def _known(self) -> Trained | None:
+        """What it has learned itself, else what its prior has."""
+        inherited = self.prior._known if isinstance(self.prior, CostModel) else None
+        return self._trained or inherited
 
     @property
     def trained(self) -> bool:
@@ -158,7 +108,7 @@ class CostModel:
         """
         rows = _matrix(features)
         throughput = np.asarray(gflops, np.float64).ravel()
-        names = np.array(groups if groups is not None else [_ALL] * len(rows), dtype=np.str_)
+        names = np.array(groups if groups is not None else [ALL] * len(rows), dtype=np.str_)
         if not len(rows) == len(throughput) == len(names):
             raise ShapeError(
                 f"{len(rows)} rows of features, {len(throughput)} throughputs and {len(names)} "
@@ -166,15 +116,15 @@ class CostModel:
             )
         if np.count_nonzero(throughput > 0) < LEAST_ROWS:
             return
-        data = _Data(rows, throughput, names)
-        self._trained = _train(data, self)
+        data = Data(rows, throughput, names)
+        self._trained = train(data, self._training())
 
     def predict(self, features: ArrayLike) -> Numbers | None:
-        """Scores, higher is faster; None before anything was learned. They have no unit."""
-        return None if self._trained is None else self._trained.scores(_matrix(features))
+        """Scores, higher is faster; None before it or its prior has learned. They have no unit."""
+        return None if self._known is None else self._known.scores(_matrix(features))
 
-    def predict_gflops(self, features: ArrayLike, group: str = _ALL) -> Numbers | None:
-        """Throughput in GFLOP/s; None before anything was learned.
+    def predict_gflops(self, features: ArrayLike, group: str = ALL) -> Numbers | None:
+        """Throughput in GFLOP/s; None before it has learned itself: others have other scales.
 
         Parameters
         ----------
@@ -184,7 +134,7 @@ class CostModel:
         trained = self._trained
         if trained is None:
             return None
-        scale = trained.calibrations.get(group, trained.calibrations[_ALL])
+        scale = trained.calibrations.get(group, trained.calibrations[ALL])
         return scale.predict(trained.scores(_matrix(features)))
 
     def explain(self, features: ArrayLike, most: int = 10) -> list[Contribution]:
@@ -192,7 +142,7 @@ class CostModel:
 
         The effects of all features and a constant sum to the score.
         """
-        trained = self._trained
+        trained = self._known
         if trained is None:
             return []
         row = _matrix(features)[:1]
@@ -207,6 +157,11 @@ class CostModel:
         if trained.belief is not None:
             found.append(trained.belief.contribution(row, trained.spread))
         return sorted(found, key=lambda c: -abs(c.effect))[:most]
+
+    def _training(self) -> Training:
+        if isinstance(self.prior, CostModel):
+            return Training(self.options, self.hold_out, start=self.prior._known)
+        return Training(self.options, self.hold_out, prior=self.prior)
 
     def to_json(self) -> dict[str, Any]:
         """The model as plain data; what it was fitted on is not kept."""
@@ -224,6 +179,15 @@ class CostModel:
             if trained.belief is not None:
                 data["belief"] = trained.belief.to_json()
         return data
+
+    def on(self, machine: AnalyticModel) -> CostModel:
+        """A copy with another machine's analytic model beneath what was learned."""
+        model = CostModel(self.options, hold_out=self.hold_out, prior=self.prior)
+        known = self._trained
+        if known is not None and known.belief is not None:
+            known = replace(known, belief=replace(known.belief, prior=machine))
+        model._trained = known
+        return model
 
     @staticmethod
     def from_json(data: object) -> CostModel:
@@ -245,7 +209,7 @@ class CostModel:
         model = CostModel()
         if "booster" in fields:
             mean, spread = (float(x) for x in fields["scale"])
-            model._trained = _Trained(
+            model._trained = Trained(
                 Booster.from_json(fields["booster"]),
                 mean,
                 spread,
@@ -256,8 +220,11 @@ class CostModel:
         return model
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model to a JSON file, whole or not at all."""
-        write_whole(Path(path), json.dumps(self.to_json()))
+        """Write the model to a JSON file, whole or not at all; compressed if it ends in .gz."""
+        content = json.dumps(self.to_json()).encode()
+        # No time in it, so that the same model gives the same file.
+        packed = gzip.compress(content, mtime=0) if Path(path).suffix == ".gz" else content
+        write_whole(Path(path), packed)
 
     @staticmethod
     def load(path: str | os.PathLike[str]) -> CostModel:
@@ -269,8 +236,11 @@ class CostModel:
             If the file holds no model that fits.
         """
         try:
-            return CostModel.from_json(json.loads(Path(path).read_text()))
-        except ValueError as error:
+            content = Path(path).read_bytes()
+            if Path(path).suffix == ".gz":
+                content = gzip.decompress(content)
+            return CostModel.from_json(json.loads(content))
+        except (ValueError, gzip.BadGzipFile, EOFError, zlib.error) as error:
             raise ParseError(f"{path} holds no cost model: {error}") from error
 
 
@@ -285,64 +255,3 @@ def _matrix(features: ArrayLike) -> Matrix:
             hint="make rows with tvmlab.tune.extract_batch",
         )
     return rows
-
-
-def _train(data: _Data, model: CostModel) -> _Trained:
-    final = _fit_rows(data, np.ones(len(data.rows), dtype=bool), model)
-    if len(data.rows) < _LEAST_FOLDED or not model.hold_out:
-        scores = final.scores(data.rows)
-        return replace(final, calibrations=_calibrations(data, scores))
-    scores = _held_out_scores(data, model)
-    calibrations = _calibrations(data, scores)
-    predicted = np.empty(len(scores))
-    predicted[data.order] = _on_scale(data, scores, calibrations)
-    held_out = HeldOut(predicted, _report(data, scores))
-    return replace(final, calibrations=calibrations, held_out=held_out)
-
-
-def _fit_rows(data: _Data, chosen: NDArray[np.bool_], model: CostModel) -> _Trained:
-    rows, sizes = data.rows[chosen], data.sizes(chosen)
-    belief = None if model.prior is None else Belief.of(model.prior, rows, sizes)
-    margin = None if belief is None else belief.scores(rows)
-    booster = Booster.train(rows, data.throughput[chosen], sizes, model.options, margin)
-    plain = _Trained(booster, 0.0, 1.0, {}, len(rows), belief=belief)
-    scores = plain.scores(rows)
-    return replace(plain, mean=float(scores.mean()), spread=float(scores.std()) or 1.0)
-
-
-def _held_out_scores(data: _Data, model: CostModel) -> Numbers:
-    """A score for each row by a model that was trained without it, all on one scale."""
-    scores = np.zeros(len(data.rows))
-    fold = np.random.default_rng(model.options.seed).permutation(len(data.rows)) % _FOLDS
-    for number in range(_FOLDS):
-        inside = fold == number
-        scores[inside] = _fit_rows(data, ~inside, model).scores(data.rows[inside])
-    return scores
-
-
-def _calibrations(data: _Data, scores: Numbers) -> dict[str, Calibration]:
-    """A scale for all rows, and one for each workload with enough of them. Failures have none."""
-    valid = data.throughput > 0
-    scales = {_ALL: Calibration.fit(scores[valid], data.throughput[valid])}
-    for name in np.unique(data.groups):
-        of_group = valid & (data.groups == name)
-        if name != _ALL and np.count_nonzero(of_group) >= LEAST_ROWS:
-            scales[str(name)] = Calibration.fit(scores[of_group], data.throughput[of_group])
-    return scales
-
-
-def _on_scale(data: _Data, scores: Numbers, scales: Mapping[str, Calibration]) -> Numbers:
-    result = np.empty(len(scores))
-    for name in np.unique(data.groups):
-        chosen = data.groups == name
-        result[chosen] = scales.get(str(name), scales[_ALL]).predict(scores[chosen])
-    return result
-
-
-def _report(data: _Data, scores: Numbers) -> RankReport:
-    """The report over one workload; over several, the mean weighted by their rows."""
-    parts: list[RankReport] = []
-    for name in np.unique(data.groups):
-        chosen = data.groups == name
-        parts.append(rank_report(scores[chosen], data.throughput[chosen]))
-    return parts[0] if len(parts) == 1 else RankReport.mean(parts)

@@ -19,7 +19,8 @@ import numpy as np
 
 from tvmlab.tune.features import Features
 
-from .cost_model import LEAST_ROWS, CostModel
+from .cost_model import CostModel
+from .training import LEAST_ROWS
 
 _GROWTH = 1.25
 
