@@ -43,7 +43,8 @@ def fill(parser: Parser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--workload", action="append", choices=TRAINING_SET, metavar="NAME",
-        help=f"such as {TRAINING_SET[3]}; may be given more than once (default: all {len(TRAINING_SET)})",
+        help=f"such as {TRAINING_SET[3]}; may be given more than once (default: all, which are "
+        f"{len(TRAINING_SET)})",
     )  # fmt: skip
     parser.add_argument(
         "--random", type=whole_number(0, 10**6), default=200,

@@ -1,0 +1,121 @@
+"""The model that tvmlab comes with, models that begin with it, and the command that makes one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from helpers.tune_programs import tiled_matmul
+from helpers.tune_templates import blocked_space
+
+from tvmlab.cli.app import main
+from tvmlab.schedule import Schedule
+from tvmlab.support import ParseError
+from tvmlab.target import Target
+from tvmlab.topi import matmul
+from tvmlab.tune import (
+    AnalyticModel,
+    CostModel,
+    Measurer,
+    Tuner,
+    extract_features,
+    generic_space,
+    pretrained_model,
+    spearman,
+)
+from tvmlab.tune.models import corrected
+
+
+def test_it_knows_vectors_and_tiles_before_any_trial() -> None:
+    tiled = tiled_matmul(64, rows=4, lanes=16)
+    naive = Schedule(tiled.history.nodes[0].program)
+    rows = np.stack([extract_features(s.program, 2) for s in (naive, tiled)])
+    scores = pretrained_model().predict(rows)
+    assert scores is not None
+    assert scores[1] > scores[0]
+
+
+@pytest.mark.slow
+def test_it_orders_real_measurements_that_it_has_not_seen() -> None:
+    target = Target.host().with_threads(1)
+    space = generic_space(matmul(288, 224, 416)[2], target)
+    with Measurer() as runner:
+        tuner = Tuner(space, search="random", starts=(), runner=runner)
+        trials = [t for t in tuner.run(60) if t.status != "refused"]
+    rows = space.features(np.stack([space.point(t.values) for t in trials]))
+    speed = [t.gflops or 0.0 for t in trials]
+    found = spearman(pretrained_model(target).predict(rows), speed)
+    assert found is not None
+    assert found > 0.7
+
+
+def test_a_model_that_begins_with_it_learns_what_it_has_wrong() -> None:
+    space = blocked_space(64)
+    rows = space.features(space.sample(120, np.random.default_rng(0)))
+    known = pretrained_model()
+    believed = known.predict(rows)
+    assert believed is not None
+    model = corrected(known)
+    assert not model.trained
+    assert np.array_equal(model.predict(rows), believed)
+    assert model.predict_gflops(rows) is None
+    speed = np.exp(-believed)  # a machine on which everything is the other way round
+    model.fit(rows[:90], speed[:90])
+    scores = model.predict(rows[90:])
+    assert scores is not None
+    found, before = spearman(scores, speed[90:]), spearman(believed[90:], speed[90:])
+    assert found is not None
+    assert before is not None
+    assert before < -0.99
+    assert found > 0.5
+    assert np.array_equal(known.predict(rows), believed)
+
+
+def test_what_it_says_is_explained_and_kept(tmp_path: Path) -> None:
+    space = blocked_space(64)
+    rows = space.features(space.sample(40, np.random.default_rng(0)))
+    model = corrected(pretrained_model())
+    for learned in (False, True):
+        if learned:
+            model.fit(rows, np.exp(AnalyticModel().predict(rows)))
+        scores = model.predict(rows[:8])
+        sums = [sum(p.effect for p in model.explain(rows[n : n + 1], 1 << 16)) for n in range(8)]
+        assert scores is not None
+        assert np.allclose(np.diff(np.array(sums) - scores), 0.0, atol=1e-3)
+    for name in ("model.json", "model.json.gz"):
+        model.save(tmp_path / name)
+        again = CostModel.load(tmp_path / name).predict(rows)
+        assert np.array_equal(again, model.predict(rows))
+    (tmp_path / "cut.json.gz").write_bytes((tmp_path / "model.json.gz").read_bytes()[:900])
+    with pytest.raises(ParseError, match="holds no cost model"):
+        CostModel.load(tmp_path / "cut.json.gz")
+
+
+def test_another_machine_has_its_own_analytic_model_beneath() -> None:
+    space = blocked_space(64)
+    row = space.features(space.sample(1, np.random.default_rng(0)))
+    machines = [Target.host().with_threads(1), Target.of("cpu -mtriple=aarch64-linux-gnu")]
+    told = [
+        {p.feature: p.value for p in pretrained_model(m).explain(row, 1 << 16)} for m in machines
+    ]
+    believed = [float(AnalyticModel(m).predict(row)[0]) for m in machines]
+    assert [t["analytic model"] for t in told] == pytest.approx(believed)
+    assert believed[0] != believed[1]
+
+
+def test_the_command_makes_a_model(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out, log = tmp_path / "mine.json.gz", str(tmp_path / "log.sqlite")
+    words = ["pretrain", str(out), "--log", log, "--random", "8", "--searched", "0"]
+    chosen = ["--workload", "matmul-192", "--workload", "depthwise-12x960s2"]
+    assert main([*words, *chosen]) == 0
+    told = capsys.readouterr()
+    assert "matmul-192" in told.out
+    assert "Spearman" in told.out
+    assert "depthwise-12x960s2: 8 trials" in told.err
+    assert CostModel.load(out).row_count == 16
+    tune = ["tune", "matmul-32", "--trials", "2", "--model", str(out), "--json"]
+    assert main([*tune, "--log", str(tmp_path / "other.sqlite")]) == 0
+    nothing = ["pretrain", str(out), "--log", str(tmp_path / "empty.sqlite"), "--workload"]
+    assert main([*nothing, "matmul-192", "--random", "0", "--searched", "0"]) == 1
+    assert "there is nothing to learn from" in capsys.readouterr().err
