@@ -143,6 +143,23 @@ def test_squares_of_a_transpose_are_done_along_what_is_written() -> None:
     assert [loop.extent for loop in sch.loops(block)][-2:] == [2, 8]
 
 
+@pytest.mark.parametrize("shape", [(1024, 16), (1024, 48), (3072, 80), (3, 1024, 32)])
+def test_rows_a_page_apart_are_written_one_after_the_other(shape: tuple[int, ...]) -> None:
+    x = te.placeholder(shape, name="x")
+    output = topi.transpose(x, (*range(len(shape) - 2), len(shape) - 1, len(shape) - 2))
+    inputs = inputs_of([x])
+    sch = topi.schedule(output, TWO)
+    assert [block.name for block in sch.blocks()][-1] == "transpose_write"
+    assert "transpose_local" in str(sch)
+    np.testing.assert_array_equal(run(sch, output, inputs)[0], inputs[0].swapaxes(-1, -2))
+
+
+@pytest.mark.parametrize("rows", [1000, 2048])
+def test_others_are_written_square_by_square(rows: int) -> None:
+    sch = topi.schedule(topi.transpose(te.placeholder((rows, 64), name="x")), TWO)
+    assert all(block.name != "transpose_write" for block in sch.blocks())
+
+
 def test_the_code_of_intrinsics_is_not_printed_with_a_schedule() -> None:
     sch = topi.schedule(topi.transpose(te.placeholder((64, 64), name="x")), "llvm -mcpu=znver4")
     assert "import_llvm=..." in str(sch)

@@ -44,6 +44,11 @@ def goes_past_caches(sch: Schedule, buffer: Buffer, machine: Target) -> bool:
     return large and buffer in sch.program.params
 
 
+def is_large_result(sch: Schedule, buffer: Buffer, machine: Target) -> bool:
+    """Whether a buffer is a result that the first cache does not hold."""
+    return buffer in sch.program.params and _bytes(buffer) > _cache_sizes(machine)[0]
+
+
 def _moved(sch: Schedule) -> int:
     """Bytes of all parameters."""
     return sum(_bytes(p) for p in sch.program.params if isinstance(p, Buffer))

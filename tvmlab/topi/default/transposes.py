@@ -8,7 +8,7 @@ from tvmlab.schedule import BlockRef, LoopRef, Schedule
 from tvmlab.target import Target
 
 from .look import access_steps, block_of, tried
-from .memory import goes_past_caches
+from .memory import goes_past_caches, is_large_result
 
 _LEAST = 4
 """Rows of the smallest square that is worth it."""
@@ -22,6 +22,13 @@ _WORTH_CUTTING = 4
 _RUNS = (2, 8)
 """Squares side by side, along what is read and along what is written, which are done together.
 What is written runs on: lines a power of two apart would find no place in the cache."""
+
+_SCRATCH = (2, 8)
+"""The same if squares go by way of a small buffer."""
+
+_PAGE = 4096
+"""Lines so many bytes apart belong in the same set of the first cache, as on all of x86 and on most
+of AArch64."""
 
 _RUNS_PAST = (4, 8)
 """The same if results go past the caches: then what is read runs on, and is fetched ahead."""
@@ -44,6 +51,8 @@ def transpose_squares(
     others = [loop for loop in loops if loop not in found]
     written = block_of(sch, block).writes[0].buffer
     past = goes_past_caches(sch, written, machine)
+    if not past and _rows_share_sets(sch, block, found, machine):
+        return _by_way_of_scratch(sch, block, found, others, size)
     runs = _RUNS_PAST if past else _RUNS
     parts = [_divided(sch, loop, size, run) for loop, run in zip(found, runs, strict=True)]
     (across_outer, across_run, across_in), (along_outer, along_run, along_in) = parts
@@ -55,6 +64,42 @@ def transpose_squares(
     if tried(lambda: sch.tensorize(across_in, tile)) is None:
         tried(lambda: sch.vectorize(along_in))
     return [loop for loop in (*others, across_outer, along_outer) if loop is not None]
+
+
+def _rows_share_sets(
+    sch: Schedule, block: BlockRef, found: tuple[LoopRef, LoopRef], machine: Target
+) -> bool:
+    """Whether rows of a result lie an odd number of pages apart, so that a square of them finds no
+    place in the first cache. If it is even, the second one has none either, and no way is better.
+    """
+    [written] = (access for access in access_steps(sch, block) if access.written)
+    if not is_large_result(sch, written.buffer, machine):
+        return False
+    step = (written.steps.get(found[0].var) or 0) * written.buffer.dtype.itemsize
+    return step // _PAGE % 2 == 1 and step % _PAGE == 0
+
+
+def _by_way_of_scratch(
+    sch: Schedule,
+    block: BlockRef,
+    found: tuple[LoopRef, LoopRef],
+    others: list[LoopRef],
+    size: int,
+) -> list[LoopRef]:
+    """Squares go to a small buffer, and from there row by row to where they belong."""
+    copy = sch.cache_write(block, "local")
+    across_outer, across_run, across_in = _divided(sch, found[0], size, _SCRATCH[0])
+    along_outer, along_run, along_in = _divided(sch, found[1], size, _SCRATCH[1])
+    outer = [loop for loop in (*others, across_outer, along_outer) if loop is not None]
+    runs = [loop for loop in (along_run, across_run) if loop is not None]
+    tried(lambda: sch.reorder(*outer, *runs, across_in, along_in))
+    if outer:
+        copied = sch.reverse_compute_at(copy, outer[-1])
+        sch.vectorize(sch.split(copied[-1], [None, size])[1])
+    tile = transpose_tile(block_of(sch, block).writes[0].buffer.dtype, size)
+    if tried(lambda: sch.tensorize(across_in, tile)) is None:
+        tried(lambda: sch.vectorize(along_in))
+    return outer
 
 
 def cut_odd_edges(sch: Schedule, machine: Target) -> None:
