@@ -154,10 +154,14 @@ def test_rows_a_page_apart_are_written_one_after_the_other(shape: tuple[int, ...
     np.testing.assert_array_equal(run(sch, output, inputs)[0], inputs[0].swapaxes(-1, -2))
 
 
-@pytest.mark.parametrize("rows", [1000, 2048])
-def test_others_are_written_square_by_square(rows: int) -> None:
-    sch = topi.schedule(topi.transpose(te.placeholder((rows, 64), name="x")), TWO)
+@pytest.mark.parametrize("shape", [(1000, 64), (2048, 64), (1024, 100), (3072, 65), (1024, 1001)])
+def test_others_are_written_square_by_square(shape: tuple[int, int]) -> None:
+    x = te.placeholder(shape, name="x")
+    output = topi.transpose(x)
+    sch = topi.schedule(output, TWO)
     assert all(block.name != "transpose_write" for block in sch.blocks())
+    inputs = inputs_of([x])
+    np.testing.assert_array_equal(run(sch, output, inputs)[0], inputs[0].T)
 
 
 def test_the_code_of_intrinsics_is_not_printed_with_a_schedule() -> None:

@@ -6,6 +6,7 @@ import argparse
 import sys
 from collections.abc import Mapping, Sequence
 from itertools import chain
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,7 @@ from tvmlab.tune import (
     Tuner,
     TuningLog,
     generic_space,
+    machine_id,
     pretrain,
     transfer_reports,
 )
@@ -31,7 +33,8 @@ SUMMARY = "fit a cost model for searches to begin with"
 DESCRIPTION = """\
 Measure schedules of many computations, drawn at random and then found by a search, and fit a cost
 model to all of them, which orders schedules of computations that it has not seen. `tvmlab tune
---model FILE` begins with it. What was measured is kept in the log; started again, it goes on."""
+--model FILE` begins with it. What was measured is kept in the log; started again, it goes on. All
+of it takes about half an hour."""
 
 
 def fill(parser: Parser) -> None:
@@ -61,6 +64,9 @@ def run(arguments: argparse.Namespace) -> int:
     """Measure what the log lacks, fit, and tell how well unseen computations are ordered."""
     target = Target.of("cpu")
     logs: list[str] = arguments.log or ["pretrain.sqlite"]
+    for path in [*logs[1:], Path(arguments.out).absolute().parent]:
+        if not Path(path).exists():
+            raise OptionError(f"there is no {path}", hint="see tvmlab pretrain --help")
     wanted: Sequence[str] = arguments.workload or TRAINING_SET
     with TuningLog(logs[0]) as log:
         tuners = {
@@ -68,11 +74,19 @@ def run(arguments: argparse.Namespace) -> int:
             for name in wanted
         }
     rows = _rows(logs, next(iter(tuners.values())).target)
-    pretrain(*rows, target).save(arguments.out)
+    model = pretrain(*rows, target)
+    if not model.trained:
+        raise OptionError(
+            f"{len(rows[1])} schedules are too few to learn from", hint="measure more: --random 200"
+        )
+    model.save(arguments.out)
     names = {tuner.workload.key: name for name, tuner in tuners.items()}
     reports = {names.get(k, k[:12]): r for k, r in transfer_reports(*rows, target).items()}
     if arguments.json:
         print_json({name: report.to_json() for name, report in reports.items()})
+        return 0
+    if not reports:
+        print("with a second --workload it could be told how well the model knows others")
         return 0
     print(heading("schedules of a computation, ordered by a model that has seen none of it"))
     print(indented(table(_lines(reports))))
@@ -96,11 +110,11 @@ def _measured(name: str, target: Target, log: TuningLog, random: int, searched: 
 def _rows(
     paths: Sequence[str], target: str
 ) -> tuple[NDArray[np.float32], NDArray[np.float64], list[str]]:
-    """What all logs have of a target: features, GFLOP/s, workloads."""
+    """What all logs have of a target on this machine: features, GFLOP/s, workloads."""
     parts: list[tuple[NDArray[np.float32], NDArray[np.float64], list[str]]] = []
     for path in paths:
         with TuningLog(path) as log:
-            parts.append(log.rows(target=target))
+            parts.append(log.rows(target=target, machine=machine_id()))
     if not any(len(part[1]) for part in parts):
         raise OptionError("there is nothing to learn from", hint="let it measure: --random 200")
     features, gflops, workloads = zip(*(part for part in parts if len(part[1])), strict=True)

@@ -49,7 +49,8 @@ def fill(parser: Parser) -> None:
     """Declare the arguments."""
     parser.add_argument(
         "workloads", nargs="+", metavar="WORKLOAD",
-        help="matmul-N, C1 to C12, D1 to D9, or a group: resnet, mobilenet, matmuls, all",
+        help="as for tvmlab tune: matmul-N, C1 to C12, D1 to D9, conv-28x64x96x3s1 and so on; or "
+        "a group: resnet, mobilenet, matmuls, all",
     )  # fmt: skip
     parser.add_argument(
         "--search", action="append", choices=list(SEARCHES), help="may be given more than once; "

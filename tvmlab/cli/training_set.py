@@ -1,4 +1,4 @@
-"""The computations that the shipped cost model has learned from: none that the benchmarks measure.
+"""The computations that the shipped cost model has learned from: none of `tvmlab searches`.
 
 Convolutions, products and reductions of many sizes, so that it knows what counts for a schedule
 whatever it computes.

@@ -40,8 +40,9 @@ def fill(parser: Parser) -> None:
     """Declare the arguments."""
     parser.add_argument(
         "workload",
-        help="matmul-N, matmul-MxNxK, C1 to C12, D1 to D9, a session saved as .tvmlab.json, "
-        "or a model MODEL.onnx, of which all kernels are tuned",
+        help="matmul-N, matmul-MxNxK, C1 to C12, D1 to D9, others such as conv-28x64x96x3s1 and "
+        "depthwise-28x64s1 (size, channels, filters, window, stride), a session saved as "
+        ".tvmlab.json, or a model MODEL.onnx, of which all kernels are tuned",
     )
     parser.add_argument(
         "--trials", type=whole_number(1, 1_000_000), default=200, help="how many (default: 200)"

@@ -14,9 +14,10 @@ from tvmlab.graph.groups import Group, body_of
 from tvmlab.graph.kernels import schedule_of, unscheduled
 from tvmlab.inspect import table
 from tvmlab.ir import structural_hash
+from tvmlab.schedule import Schedule
 from tvmlab.support import OptionError, UserError
 from tvmlab.target import Target
-from tvmlab.tune import TaskScheduler, Tuner, generic_space
+from tvmlab.tune import Space, TaskScheduler, Tuner, generic_space
 
 from .models import show_progress
 from .terminal import heading, indented, print_json
@@ -83,18 +84,24 @@ def kernel_tasks(
 ) -> dict[str, KernelTask]:
     """A tuner for each kernel that a space can be made of; the default schedule is its first."""
     runs = Counter(group.kernel for group in groups)
-    tasks: dict[str, KernelTask] = {}
+    found: dict[str, tuple[str, Space, Schedule]] = {}
     for group in groups:
-        if group.kernel in tasks:
+        if group.kernel in found:
             continue
         body = body_of(group.text)
         with suppress(UserError):  # nothing to schedule, or nothing that the generic space takes
             space = generic_space(unscheduled(body, group.kernel), target)
             start = schedule_of(body, group.kernel, target)
-            tuner = Tuner(space, starts=(start,), **common)
-            first = structural_hash(start.program)
-            tasks[group.kernel] = KernelTask(group.name, runs[group.kernel], tuner, first)
-    return tasks
+            found[group.kernel] = group.name, space, start
+    return {
+        kernel: KernelTask(
+            name,
+            runs[kernel],
+            Tuner(space, starts=(start,), **common),
+            structural_hash(start.program),
+        )
+        for kernel, (name, space, start) in found.items()
+    }
 
 
 def _total(seconds: float | None) -> str:

@@ -80,7 +80,7 @@ def _convolution(
     size: int, channels: int, outputs: int, kernel: int, stride: int, target: Target
 ) -> Tensor:
     """A convolution on images in blocks of channels, filters packed."""
-    block = channel_block(target)
+    block = _block_of(outputs, "filters", target)
     if channels % block:
         data = te.placeholder((1, channels, size, size), name="A")
         weight = te.placeholder((outputs // block, channels, kernel, kernel, block), name="W")
@@ -98,7 +98,7 @@ def _convolution(
 
 def _depthwise(size: int, channels: int, stride: int, target: Target) -> Tensor:
     """A filter of 3 rows and 3 columns for each channel."""
-    block = channel_block(target)
+    block = _block_of(channels, "channels", target)
     data = te.placeholder((1, channels // block, size, size, block), name="A")
     weight = te.placeholder((channels // block, 1, 3, 3, block), name="W")
     image = f"NCHW{block}c"
@@ -106,3 +106,14 @@ def _depthwise(size: int, channels: int, stride: int, target: Target) -> Tensor:
         data, weight, stride, 1, layout=image, groups=channels, kernel_layout=f"OIHW{block}o",
         out_layout=image,
     )  # fmt: skip
+
+
+def _block_of(count: int, what: str, target: Target) -> int:
+    """The size of blocks of channels, of which there must be whole ones."""
+    block = channel_block(target)
+    if count < 1 or count % block:
+        raise UsageError(
+            f"{count} {what} do not make whole blocks of {block}, as this machine has them\n"
+            f"hint: take {max(1, -(-count // block)) * block}"
+        )
+    return block

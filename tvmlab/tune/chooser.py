@@ -121,7 +121,7 @@ class Chooser:
         return True
 
     def _score(self, points: Points) -> NDArray[np.float64]:
-        """What the model thinks of points; before it has learned, what the analytic one does."""
+        """What the model thinks of points, or the analytic one if it and its prior know nothing."""
         features = self._features(points)
         scores = self.learner.model.predict(features)
         return self._prior.predict(features) if scores is None else scores

@@ -61,7 +61,8 @@ class Tuner:
         The model, with what it knows; by default a new one that corrects `prior`. It also learns
         from the trials of other workloads in the log, if they are of the same target and machine.
     prior
-        What a new model begins with: by default the one that tvmlab comes with.
+        What a new model begins with: by default the one that tvmlab comes with, and the analytic
+        model where the search asks none.
     seed
         Decides all that is random, but not how long things take.
     check
@@ -115,9 +116,7 @@ class Tuner:
             if isinstance(self.search, str)
             else self.search
         )
-        learner = self.learner or Learner(
-            corrected(self.prior or pretrained_model(self.space.target))
-        )
+        learner = self.learner or Learner(corrected(self.prior or self._beginning(search)))
         self._chooser = Chooser(self.space, search, learner, self.workload.key, self.batch)
         self._clock = Clock(self.watch)
         self.stop = threading.Event()
@@ -126,6 +125,11 @@ class Tuner:
         if self.log is not None:
             self.log.add_workload(self.workload)
             self._resume(self.log)
+
+    def _beginning(self, search: Search) -> CostModel | AnalyticModel:
+        """What a new model corrects. Searches that ask none do without XGBoost this way."""
+        target = self.space.target
+        return pretrained_model(target) if search.needs_model else AnalyticModel(target)
 
     # ---------------------------------------------------------------- results
 

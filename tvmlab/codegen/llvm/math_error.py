@@ -32,9 +32,9 @@ _ERF_FAR = (
 )  # fmt: skip
 _ERF_ONE = {32: 4.0, 64: 6.1}
 # In float32, where a register can be a table: erf(n W + t) = t + P(t) for n from 0 to 15 and |t| up
-# to W / 2 (in the last piece more, up to where erf is 1), each coefficient of P fitted to what the
-# rounding of those before has left. The first row has the constant terms. Among many W this one has
-# the smallest errors.
+# to W / 2 (in the last piece up to where erf is 1), each coefficient of P fitted to what rounding
+# has left of those before. The first row has the constant terms. Among many W this one has the
+# smallest errors.
 _ERF_PIECE = 0.25728333
 _ERF_LAST = 3.9199
 _ERF_PIECES = (
@@ -59,7 +59,7 @@ _ERF_PIECES = (
 
 
 def erf(m: MathText, x: str) -> str:
-    """A polynomial near zero; beyond, 1 minus the exponential of one. Else pieces of a table."""
+    """Pieces of a table, or a polynomial near zero and 1 minus the exponential of one beyond."""
     size = m.call("fabs", x)
     if m.dtype.bits == 32 and m.tables:
         return m.call("copysign", _erf_in_pieces(m, size), x)

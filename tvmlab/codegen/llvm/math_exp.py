@@ -14,7 +14,8 @@ _TAIL = {32: (0.4999999403953552, 0.1666651964187622, 0.04166839271783829, 0.008
          64: (0.5000000000000011, 0.1666666666666641, 0.04166666666652919, 0.008333333333495561,
               0.0013888888943922068, 0.00019841269504905712, 2.4801492763392768e-05,
               2.755758721521554e-06, 2.763037842182758e-07, 2.5000005801868804e-08)}  # fmt: skip
-# The same for |r| up to a 32th of ln 2, and the powers of two in between.
+# The same for |r| up to a 32nd of ln 2, and the powers of two in between. Products of ln 2 with
+# sixteenths are not exact any more; machines that take tables fuse them with the difference.
 _SHORT_TAIL = (0.5000162, 0.16667032)
 _POWERS = tuple(2.0 ** (n / 16) for n in range(16))
 # ln 2 and log10 2, the first part so short that its product with an exponent is exact.

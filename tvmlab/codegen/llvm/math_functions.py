@@ -3,7 +3,8 @@
 The same code serves any number of lanes: a result does not depend on how a loop was vectorized.
 float16 and bfloat16 are computed in float32. Largest errors seen, in units in the last place, among
 millions of values of all magnitudes (float32 against float64 and better, float64 against 80-bit
-and 120-bit numbers; `ERROR_BOUNDS` rounds them up, and tests hold the code to it):
+and 120-bit numbers; `ERROR_BOUNDS` rounds them up, and tests hold the code to it), with AVX-512
+(without, exp has 1.1 and erf 1.8 in float32):
 
     function        float32  float64        function        float32  float64
     exp                1.0      1.0         asin               1.6      1.6
@@ -74,7 +75,7 @@ ERROR_BOUNDS: dict[str, tuple[float, float]] = {
     "asin": (2.0, 2.0), "acos": (1.2, 1.2), "atan": (2.5, 2.5), "atan2": (2.5, 2.5),
     "sinh": (2.5, 2.5), "cosh": (2.0, 2.0), "tanh": (3.0, 3.0),
     "asinh": (2.0, 2.0), "acosh": (2.5, 2.5), "atanh": (2.5, 2.5),
-    "erf": (1.7, 2.0), "pow": (0.51, 1.5), "hypot": (0.51, 1.5),
+    "erf": (2.0, 2.0), "pow": (0.51, 1.5), "hypot": (0.51, 1.5),
     "ldexp": (0.0, 0.0), "fmod": (0.0, 0.0),
 }  # fmt: skip
 """Largest errors in units in the last place, in float32 and float64."""

@@ -194,17 +194,14 @@ class MathText:
         Adding 1.5 * 2**mantissa leaves the integer in the low bits. Unlike a conversion, this is
         defined for NaN too.
         """
-        shifted, magic = self._shifted(x, factor, 0)
-        count = self.int_op("sub", self.bits(shifted), self.bits(magic))
-        return Whole(self.strict("fsub", shifted, magic), count)
+        return self.nearest(x, factor)[0]
 
     def nearest(self, x: str, factor: float, steps: int = 0) -> tuple[Whole, str]:
         """The multiple of `2**-steps` next to x times a factor, and bits that end in its steps.
 
         The multiple is given as a float, and rounded down as an integer.
         """
-        magic = self.number(1.5 * 2.0 ** (self.mantissa - steps))
-        shifted = self.muladd(x, self.number(factor), magic)
+        shifted, magic = self._shifted(x, factor, steps=steps)
         bits = self.bits(shifted)
         count = self.int_op("sub", bits, self.bits(magic))
         if steps:
@@ -213,13 +210,15 @@ class MathText:
 
     def round_and_raise(self, x: str, factor: float) -> tuple[str, str]:
         """The integer n next to x times a factor, as a float, and 2**n, a normal number."""
-        shifted, magic = self._shifted(x, factor, self.bias)
+        shifted, magic = self._shifted(x, factor, more=self.bias)
         power = self.int_op("shl", self.bits(shifted), self.integer(self.mantissa))
         return self.strict("fsub", shifted, magic), self.from_bits(power)
 
-    def _shifted(self, x: str, factor: float, more: int) -> tuple[str, str]:
-        """A float in whose low bits stand an integer and `more`, and what was added for that."""
-        magic = self.number(1.5 * 2.0**self.mantissa + more)
+    def _shifted(self, x: str, factor: float, *, more: int = 0, steps: int = 0) -> tuple[str, str]:
+        """A float in whose low bits stand an integer, in units of `2**-steps`, and `more`; and what
+        was added for that.
+        """
+        magic = self.number(1.5 * 2.0 ** (self.mantissa - steps) + more)
         if factor == 1.0:
             return self.strict("fadd", x, magic), magic
         return self.muladd(x, self.number(factor), magic), magic

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tvmlab.intrin import transpose_tile
 from tvmlab.ir import Load
-from tvmlab.schedule import BlockRef, LoopRef, Schedule
+from tvmlab.schedule import BlockRef, LoopRef, Schedule, index_of
 from tvmlab.target import Target
 
 from .look import access_steps, block_of, tried
@@ -27,8 +27,7 @@ _SCRATCH = (2, 8)
 """The same if squares go by way of a small buffer."""
 
 _PAGE = 4096
-"""Lines so many bytes apart belong in the same set of the first cache, as on all of x86 and on most
-of AArch64."""
+"""Lines so many bytes apart belong in the same set of the first cache, on x86 always."""
 
 _RUNS_PAST = (4, 8)
 """The same if results go past the caches: then what is read runs on, and is fetched ahead."""
@@ -69,11 +68,13 @@ def transpose_squares(
 def _rows_share_sets(
     sch: Schedule, block: BlockRef, found: tuple[LoopRef, LoopRef], machine: Target
 ) -> bool:
-    """Whether rows of a result lie an odd number of pages apart, so that a square of them finds no
-    place in the first cache. If it is even, the second one has none either, and no way is better.
+    """Whether rows of a result, written by this block alone, lie an odd number of pages apart, so
+    that a square of them finds no place in the first cache. If the number is even, the way of the
+    scratch was no faster on Zen 5.
     """
     [written] = (access for access in access_steps(sch, block) if access.written)
-    if not is_large_result(sch, written.buffer, machine):
+    alone = len(index_of(sch.program).writers[written.buffer]) == 1
+    if not alone or not is_large_result(sch, written.buffer, machine):
         return False
     step = (written.steps.get(found[0].var) or 0) * written.buffer.dtype.itemsize
     return step // _PAGE % 2 == 1 and step % _PAGE == 0

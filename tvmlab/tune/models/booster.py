@@ -125,6 +125,7 @@ class Booster:
         """The trees that `to_json` wrote."""
         handle = _xgboost().Booster()
         handle.load_model(bytearray(json.dumps(data["trees"]).encode()))
+        handle.set_param({"nthread": 1})
         return Booster(handle, int(data["columns"]))
 
 

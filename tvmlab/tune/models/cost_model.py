@@ -1,8 +1,7 @@
 """A learned cost model: which of two schedules is faster, and about how fast, without running them.
 
 It starts with no data or with what another has learned, is fitted again as measurements arrive, and
-learns from several workloads at
-once: rows are only ranked against rows of their own workload.
+learns from several workloads at once: rows are only ranked against rows of their own workload.
 
 >>> model = CostModel()
 >>> model.predict(features) is None
@@ -26,8 +25,8 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tvmlab.support import ParseError, ShapeError, write_whole
-from tvmlab.tune.features import feature_names
+from tvmlab.support import OptionError, ParseError, ShapeError, write_whole
+from tvmlab.tune.features import REVISION, feature_names
 
 from .belief import Belief
 from .booster import Booster, BoosterOptions, Matrix
@@ -164,13 +163,16 @@ class CostModel:
         return Training(self.options, self.hold_out, prior=self.prior)
 
     def to_json(self) -> dict[str, Any]:
-        """The model as plain data; what it was fitted on is not kept."""
-        trained = self._trained
+        """The model as plain data, with what it has from its prior; it has learned from rows, but
+        does not keep them, so a later fit begins anew.
+        """
+        trained = self._known
         data: dict[str, Any] = {
             "format": FORMAT,
             "version": VERSION,
             "features": list(feature_names()),
-            "rows": self.row_count,
+            "revision": REVISION,
+            "rows": 0 if trained is None else trained.rows,
         }
         if trained is not None:
             data["booster"] = trained.booster.to_json()
@@ -182,7 +184,9 @@ class CostModel:
 
     def on(self, machine: AnalyticModel) -> CostModel:
         """A copy with another machine's analytic model beneath what was learned."""
-        model = CostModel(self.options, hold_out=self.hold_out, prior=self.prior)
+        prior = self.prior
+        beneath = prior.on(machine) if isinstance(prior, CostModel) else prior and machine
+        model = CostModel(self.options, hold_out=self.hold_out, prior=beneath)
         known = self._trained
         if known is not None and known.belief is not None:
             known = replace(known, belief=replace(known.belief, prior=machine))
@@ -201,7 +205,8 @@ class CostModel:
         if not isinstance(data, dict) or cast("dict[str, Any]", data).get("format") != FORMAT:
             raise ParseError("this is no tvmlab cost model")
         fields = cast("dict[str, Any]", data)
-        if fields.get("version") != VERSION or fields.get("features") != list(feature_names()):
+        made = fields.get("version"), fields.get("revision"), fields.get("features")
+        if made != (VERSION, REVISION, list(feature_names())):
             raise ParseError(
                 "this cost model was made by another version of tvmlab, with other features",
                 hint="fit a new one from the measurements",
@@ -234,6 +239,8 @@ class CostModel:
         ------
         ParseError
             If the file holds no model that fits.
+        OptionError
+            If there is no such file.
         """
         try:
             content = Path(path).read_bytes()
@@ -242,6 +249,10 @@ class CostModel:
             return CostModel.from_json(json.loads(content))
         except (ValueError, gzip.BadGzipFile, EOFError, zlib.error) as error:
             raise ParseError(f"{path} holds no cost model: {error}") from error
+        except OSError as error:
+            raise OptionError(
+                f"the cost model {path} cannot be read: {error.strerror or error}"
+            ) from error
 
 
 def _matrix(features: ArrayLike) -> Matrix:

@@ -17,6 +17,7 @@ from importlib import resources
 import numpy as np
 from numpy.typing import NDArray
 
+from tvmlab.support import InternalError, ParseError
 from tvmlab.target import TargetLike
 
 from .booster import BoosterOptions
@@ -74,12 +75,16 @@ def transfer_reports(
     groups: Sequence[str],
     target: TargetLike = "cpu",
 ) -> dict[str, RankReport]:
-    """How well schedules of each computation are ordered by a model that has not seen any of it."""
+    """How well schedules of each computation are ordered by a model that has not seen any of it.
+
+    Empty for a single computation: then there is nothing to learn from.
+    """
     of_row = np.array(groups)
     names = np.unique(of_row)
+    folds = min(_FOLDS, len(names))
     found: dict[str, RankReport] = {}
-    for fold in range(_FOLDS):
-        held = names[fold::_FOLDS]
+    for fold in range(folds if folds > 1 else 0):
+        held = names[fold::folds]
         learned = ~np.isin(of_row, held)
         model = pretrain(
             features[learned], gflops[learned], [str(g) for g in of_row[learned]], target
@@ -94,4 +99,10 @@ def transfer_reports(
 @cache
 def _shipped() -> CostModel:
     with resources.as_file(resources.files("tvmlab.tune.models").joinpath(_FILE)) as path:
-        return CostModel.load(path)
+        try:
+            return CostModel.load(path)
+        except ParseError as error:
+            raise InternalError(
+                f"the cost model that tvmlab comes with does not fit it: {error}; "
+                f"`tvmlab pretrain` makes another"
+            ) from error
