@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from helpers.tune_programs import tiled_matmul
 from helpers.tune_templates import blocked_space
+from numpy.typing import NDArray
 
 from tvmlab.cli.app import main
 from tvmlab.schedule import Schedule
@@ -27,13 +28,18 @@ from tvmlab.tune import (
 from tvmlab.tune.models import corrected
 
 
+def scored(model: CostModel, rows: NDArray[np.float32]) -> NDArray[np.float64]:
+    scores = model.predict(rows)
+    assert scores is not None
+    return scores
+
+
 def test_it_knows_vectors_and_tiles_before_any_trial() -> None:
     tiled = tiled_matmul(64, rows=4, lanes=16)
     naive = Schedule(tiled.history.nodes[0].program)
     rows = np.stack([extract_features(s.program, 2) for s in (naive, tiled)])
-    scores = pretrained_model().predict(rows)
-    assert scores is not None
-    assert scores[1] > scores[0]
+    naive_score, tiled_score = scored(pretrained_model(), rows)
+    assert tiled_score > naive_score
 
 
 @pytest.mark.slow
@@ -45,31 +51,29 @@ def test_it_orders_real_measurements_that_it_has_not_seen() -> None:
         trials = [t for t in tuner.run(80) if t.status != "refused"]
     rows = space.features(np.stack([space.point(t.values) for t in trials]))
     speed = [t.gflops or 0.0 for t in trials]
-    found = spearman(pretrained_model(target).predict(rows), speed)
+    found = spearman(scored(pretrained_model(target), rows), speed)
     assert found is not None
-    assert found > 0.5  # others may run beside it; 0.85 to 0.9 where it is quiet
+    assert found > 0.7
 
 
 def test_a_model_that_begins_with_it_learns_what_it_has_wrong() -> None:
     space = blocked_space(64)
     rows = space.features(space.sample(120, np.random.default_rng(0)))
     known = pretrained_model()
-    believed = known.predict(rows)
-    assert believed is not None
+    believed = scored(known, rows)
     model = corrected(known)
     assert not model.trained
-    assert np.array_equal(model.predict(rows), believed)
+    assert np.array_equal(scored(model, rows), believed)
     assert model.predict_gflops(rows) is None
     speed = np.exp(-believed)  # a machine on which everything is the other way round
     model.fit(rows[:90], speed[:90])
-    scores = model.predict(rows[90:])
-    assert scores is not None
-    found, before = spearman(scores, speed[90:]), spearman(believed[90:], speed[90:])
+    found = spearman(scored(model, rows[90:]), speed[90:])
+    before = spearman(believed[90:], speed[90:])
     assert found is not None
     assert before is not None
     assert before < -0.99
     assert found > 0.5
-    assert np.array_equal(known.predict(rows), believed)
+    assert np.array_equal(scored(known, rows), believed)
 
 
 def test_what_it_says_is_explained_and_kept(tmp_path: Path) -> None:
@@ -79,14 +83,13 @@ def test_what_it_says_is_explained_and_kept(tmp_path: Path) -> None:
     for learned in (False, True):
         if learned:
             model.fit(rows, np.exp(AnalyticModel().predict(rows)))
-        scores = model.predict(rows[:8])
+        scores = scored(model, rows[:8])
         sums = [sum(p.effect for p in model.explain(rows[n : n + 1], 1 << 16)) for n in range(8)]
-        assert scores is not None
         assert np.allclose(np.diff(np.array(sums) - scores), 0.0, atol=1e-3)
     for name in ("model.json", "model.json.gz"):
         model.save(tmp_path / name)
-        again = CostModel.load(tmp_path / name).predict(rows)
-        assert np.array_equal(again, model.predict(rows))
+        again = CostModel.load(tmp_path / name)
+        assert np.array_equal(scored(again, rows), scored(model, rows))
     (tmp_path / "cut.json.gz").write_bytes((tmp_path / "model.json.gz").read_bytes()[:900])
     with pytest.raises(ParseError, match="holds no cost model"):
         CostModel.load(tmp_path / "cut.json.gz")
