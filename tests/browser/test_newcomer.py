@@ -12,7 +12,7 @@ from playwright.sync_api import Locator, Page, expect
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
-LEAST_SPEED_UP = 10
+LEAST_SPEED_UP = 20
 MOST_SECONDS = 600
 MOST_STEPS = 8
 MOST_MEASUREMENTS = 4

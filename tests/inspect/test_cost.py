@@ -4,8 +4,11 @@ import pytest
 from helpers.schedules import matmul_schedule
 
 from tvmlab import te
+from tvmlab.arith import Bounds
 from tvmlab.inspect import nest_cost, operations_of
 from tvmlab.inspect.cost import levels_of
+from tvmlab.inspect.footprint import accesses_of
+from tvmlab.inspect.sum_chain import cycles_of_waiting
 from tvmlab.ir import Program, parse
 from tvmlab.schedule import Schedule, index_of
 from tvmlab.target import CacheLevel, Target
@@ -119,6 +122,37 @@ def test_each_good_step_lowers_the_estimated_time() -> None:
     seen.append(total_time(sch))
     assert seen == sorted(seen, reverse=True)
     assert len(set(seen)) == 4
+
+
+def test_a_sum_side_by_side_with_others_waits_less_than_one_alone() -> None:
+    sch = matmul_schedule(64, 64, 8)
+    i, j, k = sch.loops("C")
+    assert waits(sch) == pytest.approx(4.0)
+    outer, inner = sch.split(j, [None, 32])
+    sch.vectorize(inner)
+    assert waits(sch) == pytest.approx(4 / 16), "a vector of sums, one after the other"
+    sch.reorder(i, outer, k, inner)
+    assert waits(sch) == pytest.approx(4 / 16 / 2), "two vectors in each round of k"
+    sch.reorder(i, k, outer, inner)
+    assert waits(sch) == pytest.approx(4 / 16 / 4)
+
+
+def test_whole_numbers_and_plain_computations_do_not_wait() -> None:
+    a, counts = te.placeholder((16, 8), name="A"), te.placeholder((16, 8), "int32", name="N")
+    k = te.reduce_axis(8, "k")
+    assert waits(Schedule(te.compute((16,), lambda i: te.sum(a[i, k], axis=k), name="C"))) == 4.0
+    assert waits(Schedule(te.compute((16,), lambda i: te.sum(counts[i, k], axis=k), name="C"))) == 0
+    assert waits(Schedule(te.compute((16, 8), lambda i, j: a[i, j] * 2.0, name="C"))) == 0
+
+
+def waits(sch: Schedule) -> float:
+    """Least cycles an iteration."""
+    [block] = index_of(sch.program).blocks.values()
+    around = [sch.loop_of(loop) for loop in sch.loops("C")]
+    vector = next((loop.var for loop in around if loop.kind == "vectorized"), None)
+    accesses = accesses_of(block, Bounds.of({loop.var: 64 for loop in around}))
+    assert accesses is not None
+    return cycles_of_waiting(block, accesses, around, vector, 1 if vector is None else 16)
 
 
 def test_lanes_that_lie_apart_in_memory_are_worth_no_vector() -> None:

@@ -4,7 +4,8 @@ An estimate to read a nest by, not a prediction of time; measurements and the le
 beside it. Data moves between levels (registers, caches, memory). At each level, a line is charged
 for the data of a loop if one of the loop's iterations fits into that level and the whole loop does
 not need to: what one iteration uses is then still there for the next, so each byte that the loop
-touches is brought in once per run of the loop.
+touches is brought in once per run of the loop. Arithmetic takes as long as it needs, or as long as
+each addition of a sum waits for the one before.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from tvmlab.target import Target
 
 from .block_work import operations_of
 from .footprint import Access, Box, accesses_of, boxes, merge
+from .sum_chain import cycles_of_waiting
 
 # Typical cycles, for weighing one thing against another; nothing here is a promise.
 _CYCLES_PER_SCALAR = 0.5
@@ -79,6 +81,7 @@ class _Line:
     vector: Var | None = None
     operations: int = 0
     moved_own: float = 0.0
+    waiting: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,6 +229,9 @@ class _Gatherer:
             inner: dict[Var, int] = {}
             accesses = self.accesses[line.stmt]
             line.boxes = line.body_boxes = boxes(accesses, inner, env)
+            loops = [outer.stmt for outer in around if isinstance(outer.stmt, For)]
+            wait = cycles_of_waiting(line.stmt, accesses, loops, line.vector, line.lanes)
+            line.waiting = wait * line.executions
             held: Mapping[Buffer, Box] = line.boxes
             for outer in reversed(around):
                 assert isinstance(outer.stmt, For)
@@ -255,9 +261,8 @@ class _Gatherer:
 
     def _sum(self, line: _Line, result: dict[Stmt, LineCost]) -> LineCost:
         inside = [self._sum(child, result) for child in line.children]
-        own_time = (
-            line.operations * _CYCLES_PER_SCALAR / line.lanes + line.moved_own
-        ) / line.threads
+        arithmetic = max(line.operations * _CYCLES_PER_SCALAR / line.lanes, line.waiting)
+        own_time = (arithmetic + line.moved_own) / line.threads
         cost = LineCost(
             line.executions,
             line.operations + sum(c.operations for c in inside),

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from tvmlab.ir import BlockSymbol, Program, Var
 from tvmlab.schedule import Schedule, index_of
@@ -127,12 +128,20 @@ def _against_most(steps: Sequence[Suggestion]) -> tuple[Suggestion, ...]:
 
 
 def _candidates(schedule: Schedule) -> Iterator[tuple[Var | BlockSymbol, Offer]]:
-    """The allowed steps of all lines, without those that only note something."""
+    """The allowed steps of all lines, without those that only note something.
+
+    Moving one loop out of another is also moving the other into it: it is named once.
+    """
     index = index_of(schedule.program)
+    named: list[tuple[str, Mapping[str, Any]]] = []
     for symbol in (*index.loops, *index.blocks):
         for offer in offers(schedule, symbol):
-            if offer.action.verdict and offer.action.primitive not in _NOTES | _SAME_ORDER:
-                yield symbol, offer
+            action = offer.action
+            step = (action.primitive, action.args)
+            if not action.verdict or action.primitive in _NOTES | _SAME_ORDER or step in named:
+                continue
+            named.append(step)
+            yield symbol, offer
 
 
 def _ratio(before: Program, after: Program, target: Target, predict: Predict) -> float | None:
