@@ -61,32 +61,32 @@ def errors(got: Array, wanted: Array) -> float:
     return float(np.max(np.abs(got[finite].astype(np.longdouble) - wanted[finite]) / unit))
 
 
+@pytest.mark.parametrize("target", [None, AVX2], ids=["host", "avx2"])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("op", [op for op in ERROR_BOUNDS if op not in ("erf", "ldexp")])
-def test_errors_stay_within_the_bounds(op: str, dtype: str) -> None:
+def test_errors_stay_within_the_bounds(op: str, dtype: str, target: Target | None) -> None:
     x = values(dtype, 2000, 1)
     arguments = (x, values(dtype, 2000, 2)) if op in BINARY else (x,)
-    assert (
-        errors(call(op, *arguments), exact(op, *arguments)) <= ERROR_BOUNDS[op][dtype[5:] == "64"]
-    )
+    found = errors(call(op, *arguments, target=target), exact(op, *arguments))
+    assert found <= ERROR_BOUNDS[op][dtype == "float64"]
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("target", [None, AVX2], ids=["host", "avx2"])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("op", [op for op in ERROR_BOUNDS if op not in ("erf", "ldexp", "fmod")])
-def test_errors_of_millions_of_values(op: str, dtype: str) -> None:
+def test_errors_of_millions_of_values(op: str, dtype: str, target: Target | None) -> None:
     x = values(dtype, 200_000, 3)
     arguments = (x, values(dtype, 200_000, 4)) if op in BINARY else (x,)
-    assert (
-        errors(call(op, *arguments), exact(op, *arguments)) <= ERROR_BOUNDS[op][dtype[5:] == "64"]
-    )
+    found = errors(call(op, *arguments, target=target), exact(op, *arguments))
+    assert found <= ERROR_BOUNDS[op][dtype == "float64"]
 
 
 @pytest.mark.parametrize("target", [None, AVX2], ids=["host", "avx2"])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_errors_of_erf(dtype: str, target: Target | None) -> None:
     rng = np.random.default_rng(0)
-    parts = rng.uniform(-6, 6, 3000), rng.uniform(0.9, 1.0, 9000), 10.0 ** rng.uniform(-30, 1, 1008)
+    parts = rng.uniform(-6, 6, 3000), rng.uniform(1.0, 1.2, 9000), 10.0 ** rng.uniform(-30, 1, 1008)
     x = np.concatenate(parts).astype(dtype)
     # The C library's value is itself wrong by up to half a unit of float64.
     room = 0.5 if dtype == "float64" else 0.0

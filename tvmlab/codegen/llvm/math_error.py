@@ -6,10 +6,11 @@ from .math_exp import exp
 from .math_table import lookup
 from .math_text import MathText
 
-# In float32 erf(x) = x + x E(x**2) for |x| up to 0.9, and 1 - 2**L(|x|) up to where it is 1; then
+# In float32 erf(x) = x + x E(x**2) for |x| up to 1.1, and 1 - 2**L(|x|) up to where it is 1; then
 # 2**r for |r| up to one half. What rounds is small beside what it is added to.
-_ERF_NEAR_32 = (0.1283791538321147, -0.3761252336078733, 0.11282141388650446,
-                -0.026778925015576795, 0.005011982524808798, -0.0006090447827654373)  # fmt: skip
+_ERF_NEAR_32 = (0.12837916612625122, -0.37612611055374146, 0.11283364146947861,
+                -0.026843518018722534, 0.005167731549590826, -0.0007824748754501343,
+                7.236114470288157e-05)  # fmt: skip
 _ERF_FAR_32 = (-0.000256073218141748, -1.6269986899754019, -0.9190829664242022,
                -0.150094164438577, 0.03213903370593675, -0.004408307381361723,
                0.00028447282595701217)  # fmt: skip
@@ -73,10 +74,10 @@ def _erf_single(m: MathText, x: str, size: str) -> tuple[float, str, str]:
     near = m.muladd(x, m.polynomial(m.mul(x, x), _ERF_NEAR_32), x)
     last = m.number(_ERF_ONE[32])
     size = m.select(m.compare("ogt", size, last), last, size)
-    exponent = m.polynomial_by_pairs(size, _ERF_FAR_32)
+    exponent = m.polynomial(size, _ERF_FAR_32)
     n = m.round_to_integer(exponent)
-    power = m.polynomial_by_pairs(m.strict("fsub", exponent, n.number), _ERF_POWER)
-    return 0.9, near, m.scale(power, n) if m.scalef else m.mul(power, m.power_of_two(n.count))
+    power = m.polynomial(m.strict("fsub", exponent, n.number), _ERF_POWER)
+    return 1.1, near, m.scale(power, n) if m.scalef else m.mul(power, m.power_of_two(n.count))
 
 
 def _erf_double(m: MathText, x: str, size: str) -> tuple[float, str, str]:

@@ -4,7 +4,8 @@ The same code serves any number of lanes: a result does not depend on how a loop
 float16 and bfloat16 are computed in float32. Largest errors seen, in units in the last place, among
 millions of values of all magnitudes (float32 against float64 and better, float64 against 80-bit
 and 120-bit numbers; `ERROR_BOUNDS` rounds them up, and tests hold the code to it), with AVX-512
-(without, exp has 1.1 and erf 1.8 in float32):
+(without, exp has
+1.1 and erf 1.2 in float32):
 
     function        float32  float64        function        float32  float64
     exp                1.0      1.0         asin               1.6      1.6
@@ -20,10 +21,11 @@ and 120-bit numbers; `ERROR_BOUNDS` rounds them up, and tests hold the code to i
     pow                0.5      1.2         erf                1.4      1.3
     hypot              0.5      1.1         ldexp, fmod        exact    exact
 
-Speed on one core with AVX-512, in million elements per second: exp 2700 (NumPy 2100), log 3000
-(2500), sin 1800 (1850), tan 750 (2300), tanh 4300 (2600), erf 2300 (SciPy 270), pow 360 (1300) in
-float32; exp 1200 (1200), log 800 (1200), sin 660 (125), tanh 950 (550), erf 400 (300), pow 250
-(420) in float64. fmod goes through the C library, one element after the other (310 in both).
+Speed on one core of a Zen 5, from the first cache, in million elements per second: exp 14200 (NumPy
+3000), log 5400 (4100), sin 3400 (2600), tan 1600 (4200), tanh 8400 (5900), erf 8900 (SciPy 110),
+pow 690 (2500) in float32; exp 3200 (1800), log 1700 (1900), sin 1200 (130), tan 1060 (1170), tanh
+2500 (1300), erf 715 (110), pow 390 (820) in float64. fmod goes through the C library, one element
+after the other (620 in both).
 """
 
 from __future__ import annotations
@@ -75,7 +77,7 @@ ERROR_BOUNDS: dict[str, tuple[float, float]] = {
     "asin": (2.0, 2.0), "acos": (1.2, 1.2), "atan": (2.5, 2.5), "atan2": (2.5, 2.5),
     "sinh": (2.5, 2.5), "cosh": (2.0, 2.0), "tanh": (3.0, 3.0),
     "asinh": (2.0, 2.0), "acosh": (2.5, 2.5), "atanh": (2.5, 2.5),
-    "erf": (2.0, 2.0), "pow": (0.51, 1.5), "hypot": (0.51, 1.5),
+    "erf": (1.5, 1.5), "pow": (0.51, 1.5), "hypot": (0.51, 1.5),
     "ldexp": (0.0, 0.0), "fmod": (0.0, 0.0),
 }  # fmt: skip
 """Largest errors in units in the last place, in float32 and float64."""

@@ -170,24 +170,6 @@ class MathText:
             result = self.muladd(result, x, self.number(coefficient))
         return result
 
-    def polynomial_by_pairs(self, x: str, coefficients: tuple[float, ...]) -> str:
-        """The same with half as many steps that wait for one another, for long functions.
-
-        A processor looks only so far ahead: what one element waits for, others must fill (Estrin,
-        "Organization of computer systems", 1960).
-        """
-        square = self.mul(x, x)
-        pairs = [
-            self.muladd(self.number(second), x, self.number(first))
-            for first, second in zip(coefficients[::2], coefficients[1::2], strict=False)
-        ]
-        if len(coefficients) % 2:
-            pairs.append(self.number(coefficients[-1]))
-        result = pairs.pop()
-        while pairs:
-            result = self.muladd(result, square, pairs.pop())
-        return result
-
     def round_to_integer(self, x: str, factor: float = 1.0) -> Whole:
         """The integer next to x times a factor.
 
