@@ -23,14 +23,11 @@ _RUNS = (2, 8)
 """Squares side by side, along what is read and along what is written, which are done together.
 What is written runs on: lines a power of two apart would find no place in the cache."""
 
-_SCRATCH = (2, 8)
-"""The same if squares go by way of a small buffer."""
+_RUNS_PAST = (4, 8)
+"""The same if results go past the caches: then what is read runs on, and is fetched ahead."""
 
 _PAGE = 4096
 """Lines so many bytes apart belong in the same set of the first cache, on x86 always."""
-
-_RUNS_PAST = (4, 8)
-"""The same if results go past the caches: then what is read runs on, and is fetched ahead."""
 
 
 def transpose_squares(
@@ -50,27 +47,34 @@ def transpose_squares(
     others = [loop for loop in loops if loop not in found]
     written = block_of(sch, block).writes[0].buffer
     past = goes_past_caches(sch, written, machine)
-    if not past and _rows_share_sets(sch, block, found, machine):
-        return _by_way_of_scratch(sch, block, found, others, size)
+    by_scratch = not past and _rows_share_sets(sch, block, found, machine)
+    rows = sch.cache_write(block, "local") if by_scratch else None
     runs = _RUNS_PAST if past else _RUNS
     parts = [_divided(sch, loop, size, run) for loop, run in zip(found, runs, strict=True)]
     (across_outer, across_run, across_in), (along_outer, along_run, along_in) = parts
-    middle = [along_run, across_run] if past else [across_run, along_run]
-    order = [*others, across_outer, along_outer, *middle, across_in, along_in]
-    kept = [loop for loop in order if loop is not None]
-    tried(lambda: sch.reorder(*kept))
+    middle = [along_run, across_run] if past or by_scratch else [across_run, along_run]
+    outer = _present([*others, across_outer, along_outer])
+    tried(lambda: sch.reorder(*outer, *_present(middle), across_in, along_in))
+    if rows is not None and outer:
+        copied = sch.reverse_compute_at(rows, outer[-1])
+        sch.vectorize(sch.split(copied[-1], [None, size])[1])
     tile = transpose_tile(written.dtype, size, past_caches=past)
     if tried(lambda: sch.tensorize(across_in, tile)) is None:
         tried(lambda: sch.vectorize(along_in))
-    return [loop for loop in (*others, across_outer, along_outer) if loop is not None]
+    return outer
+
+
+def _present(loops: list[LoopRef | None]) -> list[LoopRef]:
+    return [loop for loop in loops if loop is not None]
 
 
 def _rows_share_sets(
     sch: Schedule, block: BlockRef, found: tuple[LoopRef, LoopRef], machine: Target
 ) -> bool:
-    """Whether rows of a result, written by this block alone, lie an odd number of pages apart, so
-    that a square of them finds no place in the first cache. If the number is even, the way of the
-    scratch was no faster on Zen 5.
+    """Whether rows of a result, written by this block alone, lie an odd number of pages apart.
+
+    A square of such rows finds no place in the first cache: it goes by way of a small buffer, and
+    from there row by row to where it belongs. If the number is even, that was no faster on Zen 5.
     """
     [written] = (access for access in access_steps(sch, block) if access.written)
     alone = len(index_of(sch.program).writers[written.buffer]) == 1
@@ -78,29 +82,6 @@ def _rows_share_sets(
         return False
     step = (written.steps.get(found[0].var) or 0) * written.buffer.dtype.itemsize
     return step // _PAGE % 2 == 1 and step % _PAGE == 0
-
-
-def _by_way_of_scratch(
-    sch: Schedule,
-    block: BlockRef,
-    found: tuple[LoopRef, LoopRef],
-    others: list[LoopRef],
-    size: int,
-) -> list[LoopRef]:
-    """Squares go to a small buffer, and from there row by row to where they belong."""
-    copy = sch.cache_write(block, "local")
-    across_outer, across_run, across_in = _divided(sch, found[0], size, _SCRATCH[0])
-    along_outer, along_run, along_in = _divided(sch, found[1], size, _SCRATCH[1])
-    outer = [loop for loop in (*others, across_outer, along_outer) if loop is not None]
-    runs = [loop for loop in (along_run, across_run) if loop is not None]
-    tried(lambda: sch.reorder(*outer, *runs, across_in, along_in))
-    if outer:
-        copied = sch.reverse_compute_at(copy, outer[-1])
-        sch.vectorize(sch.split(copied[-1], [None, size])[1])
-    tile = transpose_tile(block_of(sch, block).writes[0].buffer.dtype, size)
-    if tried(lambda: sch.tensorize(across_in, tile)) is None:
-        tried(lambda: sch.vectorize(along_in))
-    return outer
 
 
 def cut_odd_edges(sch: Schedule, machine: Target) -> None:
