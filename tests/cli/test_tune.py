@@ -10,8 +10,6 @@ import pytest
 from onnx import helper, numpy_helper
 
 from tvmlab.cli import main
-from tvmlab.cli.workloads import named_workload, workload_names
-from tvmlab.target import Target
 from tvmlab.tune import Trial, TuningLog
 
 
@@ -28,13 +26,6 @@ def test_a_workload_is_tuned_and_told(tmp_path: Path, capsys: pytest.CaptureFixt
     assert len(report["curve"]) == 8
     with TuningLog(tmp_path / "log") as log:
         assert len([t for t in log.trials() if t.status != "refused"]) == 8
-
-
-@pytest.mark.parametrize("name", ["matmul-64", "matmul-16x32x64", "C1", "C5", "C9", "D2", "D9"])
-def test_workloads_have_names(name: str) -> None:
-    out, default = named_workload(name, Target.of("cpu"))
-    assert out.shape
-    assert len(default.trace) > 3
 
 
 def test_an_unknown_workload_is_a_usage_error(
@@ -91,12 +82,6 @@ def test_a_model_that_computes_nothing_is_refused(
     model = str(saved_model(tmp_path, 0))
     assert main(["tune", model, "--log", str(tmp_path / "log")]) == 1
     assert "net.onnx has no kernel to tune" in capsys.readouterr().err
-
-
-def test_groups_of_workloads() -> None:
-    assert len(workload_names(["all"])) == 27
-    assert workload_names(["C2", "resnet", "matmul-8"])[:2] == ["C2", "C1"]
-    assert workload_names(["matmul-8", "matmul-8"]) == ["matmul-8"]
 
 
 def test_searches_are_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -26,7 +26,8 @@ GROUPS = {
     "matmuls": MATMULS,
     "all": (*RESNET, *MOBILENET, *MATMULS),
 }
-EXAMPLES = ("matmul-512", "matmul-64x256x1024", *RESNET, *MOBILENET)
+CONVOLUTIONS = ("conv-28x64x96x3s1", "depthwise-28x64s1")
+EXAMPLES = ("matmul-512", "matmul-64x256x1024", *CONVOLUTIONS, *RESNET, *MOBILENET)
 
 
 def workload_names(words: Sequence[str]) -> list[str]:
@@ -60,20 +61,31 @@ def workload_output(name: str, target: Target) -> Tensor:
         return _convolution(*RESNET[name], target)
     if name in MOBILENET:
         return _depthwise(*MOBILENET[name], target)
-    if sizes := re.fullmatch(r"matmul-(\d+)(?:x(\d+)x(\d+))?", name):
-        m = int(sizes[1])
-        return matmul(m, int(sizes[2] or m), int(sizes[3] or m))[2]
-    if sizes := re.fullmatch(r"conv-(\d+)x(\d+)x(\d+)x(\d+)s(\d+)", name):
-        size, channels, filters, kernel, stride = map(int, sizes.groups())
+    if sizes := _sizes(r"matmul-(\d+)", name):
+        return matmul(sizes[0], sizes[0], sizes[0])[2]
+    if sizes := _sizes(r"matmul-(\d+)x(\d+)x(\d+)", name):
+        m, n, k = sizes
+        return matmul(m, n, k)[2]
+    if sizes := _sizes(r"conv-(\d+)x(\d+)x(\d+)x(\d+)s(\d+)", name):
+        size, channels, filters, kernel, stride = sizes
         return _convolution(size, channels, filters, kernel, stride, target)
-    if sizes := re.fullmatch(r"depthwise-(\d+)x(\d+)s(\d+)", name):
-        size, channels, stride = map(int, sizes.groups())
+    if sizes := _sizes(r"depthwise-(\d+)x(\d+)s(\d+)", name):
+        size, channels, stride = sizes
         return _depthwise(size, channels, stride, target)
     raise UsageError(
         f"there is no workload {name!r}{close_match(name, EXAMPLES)}\n"
-        f"hint: workloads are matmul-N, matmul-MxNxK, C1 to C12, D1 to D9, "
-        f"conv-28x64x96x3s1 and depthwise-28x64s1"
+        f"hint: workloads are matmul-N, matmul-MxNxK, C1 to C12, D1 to D9, conv-28x64x96x3s1 "
+        f"(size, channels, filters, window, stride) and depthwise-28x64s1 (size, channels, stride)"
     )
+
+
+def _sizes(pattern: str, name: str) -> tuple[int, ...]:
+    """The numbers in a name of this pattern; none if it has another."""
+    found = re.fullmatch(pattern, name)
+    sizes = tuple(map(int, found.groups())) if found else ()
+    if 0 in sizes:
+        raise UsageError(f"the workload {name!r} has a size or stride of 0\nhint: take 1 or more")
+    return sizes
 
 
 def _convolution(
@@ -111,9 +123,9 @@ def _depthwise(size: int, channels: int, stride: int, target: Target) -> Tensor:
 def _block_of(count: int, what: str, target: Target) -> int:
     """The size of blocks of channels, of which there must be whole ones."""
     block = channel_block(target)
-    if count < 1 or count % block:
+    if count % block:
         raise UsageError(
-            f"{count} {what} do not make whole blocks of {block}, as this machine has them\n"
-            f"hint: take {max(1, -(-count // block)) * block}"
+            f"{count} {what} cannot be cut into blocks of {block}, as many as a vector of this "
+            f"machine holds\nhint: take {-(-count // block) * block} {what}"
         )
     return block
