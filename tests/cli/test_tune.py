@@ -7,9 +7,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers.pretrained import NEEDS_XGBOOST, hide_xgboost
 from onnx import helper, numpy_helper
 
 from tvmlab.cli import main
+from tvmlab.cli.tune_model import kernel_tasks
+from tvmlab.graph.compiler import build_with_report
+from tvmlab.target import Target
 from tvmlab.tune import Trial, TuningLog
 
 
@@ -82,6 +86,17 @@ def test_a_model_that_computes_nothing_is_refused(
     model = str(saved_model(tmp_path, 0))
     assert main(["tune", model, "--log", str(tmp_path / "log")]) == 1
     assert "net.onnx has no kernel to tune" in capsys.readouterr().err
+
+
+def test_kernels_of_a_model_are_refused_if_their_search_needs_xgboost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = saved_model(tmp_path, 32)
+    _, report = build_with_report(model)
+    hide_xgboost(monkeypatch)
+    assert len(kernel_tasks(report.groups, Target.of("cpu"), {"search": "random"})) > 1
+    assert main(["tune", str(model), "--log", str(tmp_path / "log")]) == 1
+    assert capsys.readouterr().err.endswith(f"tvmlab: {NEEDS_XGBOOST}\n")
 
 
 def test_searches_are_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -16,7 +16,7 @@ from .candidate import Candidate, throughput_of
 from .features import Features, extract_features
 from .log import Trial
 from .measure import Runner, while_nobody_times
-from .models import AnalyticModel, Learner
+from .models import AnalyticModel, Learner, has_xgboost
 from .search import Search
 from .spaces import Points, Space
 
@@ -42,6 +42,8 @@ class Chooser:
         self.learner = learner
         self.workload = workload
         self.batch = batch
+        # A search that asks no model gets by without one where XGBoost is not installed.
+        self._learns = search.needs_model or has_xgboost()
         self._queue: deque[Candidate] = deque()
         self._results: dict[str, Trial] = {}
         self._prior = AnalyticModel(space.target)
@@ -101,8 +103,9 @@ class Chooser:
 
     def _refill(self, runner: Runner) -> bool:
         """Choose new points."""
-        with while_nobody_times(runner):
-            self.learner.refit_if_due()
+        if self._learns:
+            with while_nobody_times(runner):
+                self.learner.refit_if_due()
         model = self.learner.model
 
         def score(points: Points) -> NDArray[np.float64]:

@@ -1,6 +1,6 @@
 """Cost models: which of two schedules is faster, and about how fast."""
 
-from .booster import BoosterOptions
+from .booster import BoosterOptions, has_xgboost, require_xgboost
 from .calibration import Calibration
 from .contribution import Contribution
 from .cost_model import CostModel
@@ -22,10 +22,12 @@ __all__ = [
     "Learner",
     "RankReport",
     "corrected",
+    "has_xgboost",
     "kendall",
     "pretrain",
     "pretrained_model",
     "rank_report",
+    "require_xgboost",
     "spearman",
     "transfer_reports",
 ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Any, TypeAlias, cast
 
 import numpy as np
@@ -90,7 +91,7 @@ class Booster:
             "nthread": options.threads,
             "verbosity": 0,
         }
-        xgboost = _xgboost()
+        xgboost = require_xgboost()
         data = xgboost.DMatrix(rows, label=labels.astype(np.float32), nthread=options.threads)
         if margin is not None:
             data.set_base_margin(margin)
@@ -113,7 +114,7 @@ class Booster:
 
         They sum to the score (TreeSHAP, Lundberg et al., 2018).
         """
-        data = _xgboost().DMatrix(rows, nthread=1)
+        data = require_xgboost().DMatrix(rows, nthread=1)
         return np.asarray(self._handle.predict(data, pred_contribs=True), dtype=np.float64)
 
     def to_json(self) -> dict[str, Any]:
@@ -123,7 +124,7 @@ class Booster:
     @staticmethod
     def from_json(data: dict[str, Any]) -> Booster:
         """The trees that `to_json` wrote."""
-        handle = _xgboost().Booster()
+        handle = require_xgboost().Booster()
         handle.load_model(bytearray(json.dumps(data["trees"]).encode()))
         handle.set_param({"nthread": 1})
         return Booster(handle, int(data["columns"]))
@@ -210,7 +211,19 @@ def _per_row(rows: NDArray[np.intp], values: Numbers, size: int) -> Numbers:
     return np.bincount(rows, values, size).astype(np.float64)
 
 
-def _xgboost() -> Any:
+def has_xgboost() -> bool:
+    """Whether models can be fitted here; nothing is imported to find out."""
+    return find_spec("xgboost") is not None
+
+
+def require_xgboost() -> Any:
+    """The package, imported.
+
+    Raises
+    ------
+    OptionError
+        If it is not installed.
+    """
     try:
         import xgboost
     except ImportError as error:
