@@ -117,6 +117,24 @@ def test_another_machine_has_its_own_analytic_model_beneath() -> None:
     assert believed[0] != believed[1]
 
 
+def rows_of(count: int) -> NDArray[np.float32]:
+    space = blocked_space(64)
+    return space.features(space.sample(count, np.random.default_rng(0)))
+
+
+def fitted(prior: CostModel | AnalyticModel, rows: NDArray[np.float32]) -> CostModel:
+    """A model that has learned speeds of which a prior knows nothing."""
+    model = corrected(prior)
+    model.fit(rows, np.random.default_rng(1).uniform(1.0, 9.0, len(rows)))
+    return model
+
+
+def test_what_corrects_it_is_learned_the_same_however_often() -> None:
+    rows = rows_of(40)
+    first, second = (fitted(pretrained_model(), rows) for _ in range(2))
+    assert np.array_equal(scored(first, rows), scored(second, rows))
+
+
 def test_the_command_makes_a_model(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out, log = tmp_path / "mine.json.gz", str(tmp_path / "log.sqlite")
     words = ["pretrain", str(out), "--log", log, "--random", "8", "--searched", "0"]

@@ -87,6 +87,9 @@ class Booster:
             "colsample_bytree": options.column_share,
             "lambda": options.l2,
             "seed": options.seed,
+            # XGBoost seeds before its first tree only: those that follow others would be drawn by
+            # whatever was drawn last in this process.
+            "seed_per_iteration": start is not None,
             "tree_method": "hist",
             "nthread": options.threads,
             "verbosity": 0,
