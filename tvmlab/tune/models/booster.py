@@ -117,7 +117,7 @@ class Booster:
 
         They sum to the score (TreeSHAP, Lundberg et al., 2018).
         """
-        data = require_xgboost().DMatrix(rows, nthread=1)
+        data = require_xgboost().DMatrix(rows, nthread=BoosterOptions().threads)
         return np.asarray(self._handle.predict(data, pred_contribs=True), dtype=np.float64)
 
     def to_json(self) -> dict[str, Any]:
@@ -129,7 +129,7 @@ class Booster:
         """The trees that `to_json` wrote."""
         handle = require_xgboost().Booster()
         handle.load_model(bytearray(json.dumps(data["trees"]).encode()))
-        handle.set_param({"nthread": 1})
+        handle.set_param({"nthread": BoosterOptions().threads})
         return Booster(handle, int(data["columns"]))
 
 
