@@ -14,7 +14,8 @@ from tvmlab.cli import main
 from tvmlab.cli.tune_model import kernel_tasks
 from tvmlab.graph.compiler import build_with_report
 from tvmlab.target import Target
-from tvmlab.tune import Trial, TuningLog
+from tvmlab.tune import CostModel, Trial, TuningLog
+from tvmlab.tune.features import REVISION
 
 
 def test_a_workload_is_tuned_and_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -97,6 +98,52 @@ def test_kernels_of_a_model_are_refused_if_their_search_needs_xgboost(
     assert len(kernel_tasks(report.groups, Target.of("cpu"), {"search": "random"})) > 1
     assert main(["tune", str(model), "--log", str(tmp_path / "log")]) == 1
     assert capsys.readouterr().err.endswith(f"tvmlab: {NEEDS_XGBOOST}\n")
+
+
+REMEDY = "hint: fit one to measurements and save it, as `tvmlab pretrain FILE` does\n"
+EMPTY_MODEL = CostModel().to_json()
+
+
+def tune_with(model: Path, log: Path) -> int:
+    return main(["tune", "matmul-32", "--trials", "1", "--log", str(log), "--model", str(model)])
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        ("letters", " holds no cost model: Expecting value: line 1 column 1 (char 0)"),
+        ("", " holds no cost model: Expecting value: line 1 column 1 (char 0)"),
+        ('["a list"]', ": this is no tvmlab cost model"),
+        (
+            json.dumps({**EMPTY_MODEL, "revision": REVISION - 1}),
+            ": this cost model was made by another version of tvmlab, with other features",
+        ),
+        (
+            json.dumps({**EMPTY_MODEL, "booster": {}}),
+            ": this cost model is damaged: a part is missing or is no number",
+        ),
+    ],
+    ids=["no JSON", "empty", "other JSON", "other features", "damaged"],
+)
+def test_a_file_that_is_no_model_to_begin_with(
+    content: str, reason: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "mine.json"
+    path.write_text(content)
+    assert tune_with(path, tmp_path / "log") == 1
+    assert capsys.readouterr().err == f"tvmlab: {path}{reason}\n{REMEDY}"
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"), [("missing.json", "No such file or directory"), (".", "Is a directory")]
+)
+def test_a_model_to_begin_with_that_cannot_be_read(
+    name: str, reason: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / name
+    assert tune_with(path, tmp_path / "log") == 1
+    told = capsys.readouterr().err
+    assert told == f"tvmlab: the cost model {path} cannot be read: {reason}\n{REMEDY}"
 
 
 def test_searches_are_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import gzip
+import json
+from collections.abc import Callable
+from importlib import resources
 from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers.pretrained import forget_shipped_model
 from helpers.tune_programs import tiled_matmul
 from helpers.tune_templates import blocked_space
 from numpy.typing import NDArray
 
 from tvmlab.cli.app import main
 from tvmlab.schedule import Schedule
-from tvmlab.support import ParseError
+from tvmlab.support import InternalError, ParseError
 from tvmlab.target import Target
 from tvmlab.topi import matmul
 from tvmlab.tune import (
@@ -25,6 +30,7 @@ from tvmlab.tune import (
     pretrained_model,
     spearman,
 )
+from tvmlab.tune.features import REVISION
 from tvmlab.tune.models import corrected
 
 LEAST_CORRELATION = 0.7
@@ -117,6 +123,10 @@ def test_another_machine_has_its_own_analytic_model_beneath() -> None:
     assert believed[0] != believed[1]
 
 
+ONE_THREAD = Target.host().with_threads(1)
+OTHER = Target.of("cpu -mtriple=aarch64-linux-gnu")
+
+
 def rows_of(count: int) -> NDArray[np.float32]:
     space = blocked_space(64)
     return space.features(space.sample(count, np.random.default_rng(0)))
@@ -129,10 +139,100 @@ def fitted(prior: CostModel | AnalyticModel, rows: NDArray[np.float32]) -> CostM
     return model
 
 
+@pytest.mark.parametrize("name", ["model.json", "model.json.gz"])
+def test_a_model_that_has_learned_nothing_itself_is_saved_with_its_prior(
+    name: str, tmp_path: Path
+) -> None:
+    rows = rows_of(20)
+    prior = fitted(AnalyticModel(), rows)
+    model = corrected(corrected(prior))
+    model.save(tmp_path / name)
+    again = CostModel.load(tmp_path / name)
+    assert np.array_equal(scored(again, rows), scored(prior, rows))
+    assert again.row_count == 20
+    assert not model.trained
+
+
+def test_a_compressed_model_may_lose_the_end_of_its_name(tmp_path: Path) -> None:
+    fitted(AnalyticModel(), rows_of(20)).save(tmp_path / "model.json.gz")
+    renamed = (tmp_path / "model.json.gz").rename(tmp_path / "model.json")
+    assert CostModel.load(renamed).row_count == 20
+
+
+@pytest.mark.parametrize(
+    "prior", [AnalyticModel, pretrained_model], ids=["analytic model", "shipped model"]
+)
+def test_on_another_machine_it_predicts_over_that_one(
+    prior: Callable[[Target], CostModel | AnalyticModel],
+) -> None:
+    rows = rows_of(40)
+    model = fitted(prior(ONE_THREAD), rows)
+    before = scored(model, rows)
+    moved = scored(model.on(AnalyticModel(OTHER)), rows)
+    # What was learned stays, so all that changes is what the analytic model says, by a factor.
+    change = AnalyticModel(OTHER).predict(rows) - AnalyticModel(ONE_THREAD).predict(rows)
+    factor = float((moved - before) @ change / (change @ change))
+    assert factor > 0.0
+    assert np.allclose(moved - before, factor * change, atol=1e-5)
+    assert np.array_equal(scored(model, rows), before)
+
+
+def test_on_another_machine_its_prior_is_there_too() -> None:
+    rows = rows_of(40)
+    there = AnalyticModel(OTHER)
+    known = pretrained_model(ONE_THREAD)
+    assert np.array_equal(
+        scored(corrected(known).on(there), rows), scored(pretrained_model(OTHER), rows)
+    )
+    speed = np.random.default_rng(1).uniform(1.0, 9.0, len(rows))
+    for here, same in ((AnalyticModel(ONE_THREAD), there), (known, pretrained_model(OTHER))):
+        moved = fitted(here, rows).on(there)
+        moved.fit(rows, speed)
+        assert np.array_equal(scored(moved, rows), scored(fitted(same, rows), rows))
+
+
 def test_what_corrects_it_is_learned_the_same_however_often() -> None:
     rows = rows_of(40)
     first, second = (fitted(pretrained_model(), rows) for _ in range(2))
     assert np.array_equal(scored(first, rows), scored(second, rows))
+
+
+def test_a_model_without_prior_says_the_same_on_each_machine() -> None:
+    rows = rows_of(40)
+    model = CostModel(hold_out=False)
+    model.fit(rows, np.random.default_rng(1).uniform(1.0, 9.0, len(rows)))
+    moved = model.on(AnalyticModel(OTHER))
+    assert moved.prior is None
+    assert np.array_equal(scored(moved, rows), scored(model, rows))
+
+
+def test_its_file_is_of_this_revision_of_features() -> None:
+    file = resources.files("tvmlab.tune.models").joinpath("pretrained.json.gz")
+    assert json.loads(gzip.decompress(file.read_bytes()))["revision"] == REVISION
+
+
+def test_a_file_of_another_revision_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "model.json"
+    path.write_text(json.dumps({**CostModel().to_json(), "revision": REVISION + 1}))
+    with pytest.raises(ParseError) as caught:
+        CostModel.load(path)
+    assert str(caught.value) == (
+        f"{path}: this cost model was made by another version of tvmlab, with other features\n"
+        f"hint: fit one to measurements and save it, as `tvmlab pretrain FILE` does"
+    )
+
+
+def test_if_its_own_file_is_of_another_revision_that_is_a_bug(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("tvmlab.tune.models.cost_model.REVISION", REVISION + 1)
+    forget_shipped_model()
+    with pytest.raises(InternalError) as caught:
+        pretrained_model()
+    first, second = str(caught.value).splitlines()
+    assert first.startswith("the cost model that tvmlab comes with does not fit it: ")
+    assert first.endswith("made by another version of tvmlab, with other features")
+    assert second == "hint: `tvmlab pretrain FILE` makes another, for `tvmlab tune --model FILE`"
 
 
 def test_the_command_makes_a_model(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -37,6 +37,9 @@ from .training import ALL, LEAST_ROWS, Data, HeldOut, Trained, Training, train
 
 Numbers: TypeAlias = NDArray[np.float64]
 FORMAT, VERSION = "tvmlab cost model", 1
+_GZIP = b"\x1f\x8b"
+"""What compressed files begin with; names may lose their .gz, or keep it when they are unpacked."""
+_REMEDY = "fit one to measurements and save it, as `tvmlab pretrain FILE` does"
 
 
 class CostModel:
@@ -200,28 +203,25 @@ class CostModel:
         Raises
         ------
         ParseError
-            If the data is no model, or one for other features than this tvmlab has.
+            If the data is no model, a damaged one, or one for other features than this tvmlab has.
         """
         if not isinstance(data, dict) or cast("dict[str, Any]", data).get("format") != FORMAT:
-            raise ParseError("this is no tvmlab cost model")
+            raise ParseError("this is no tvmlab cost model", hint=_REMEDY)
         fields = cast("dict[str, Any]", data)
         made = fields.get("version"), fields.get("revision"), fields.get("features")
         if made != (VERSION, REVISION, list(feature_names())):
             raise ParseError(
                 "this cost model was made by another version of tvmlab, with other features",
-                hint="fit a new one from the measurements",
+                hint=_REMEDY,
             )
         model = CostModel()
         if "booster" in fields:
-            mean, spread = (float(x) for x in fields["scale"])
-            model._trained = Trained(
-                Booster.from_json(fields["booster"]),
-                mean,
-                spread,
-                {k: Calibration.from_json(c) for k, c in fields["calibrations"].items()},
-                int(fields["rows"]),
-                belief=Belief.from_json(fields["belief"]) if "belief" in fields else None,
-            )
+            try:
+                model._trained = _trained(fields)
+            except (AttributeError, KeyError, TypeError, ValueError) as error:
+                raise ParseError(
+                    "this cost model is damaged: a part is missing or is no number", hint=_REMEDY
+                ) from error
         return model
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -244,15 +244,30 @@ class CostModel:
         """
         try:
             content = Path(path).read_bytes()
-            if Path(path).suffix == ".gz":
+            if content.startswith(_GZIP):
                 content = gzip.decompress(content)
             return CostModel.from_json(json.loads(content))
+        except ParseError as error:
+            raise ParseError(f"{path}: {error.message}", hint=error.hint) from error
         except (ValueError, gzip.BadGzipFile, EOFError, zlib.error) as error:
-            raise ParseError(f"{path} holds no cost model: {error}") from error
+            raise ParseError(f"{path} holds no cost model: {error}", hint=_REMEDY) from error
         except OSError as error:
             raise OptionError(
-                f"the cost model {path} cannot be read: {error.strerror or error}"
+                f"the cost model {path} cannot be read: {error.strerror or error}", hint=_REMEDY
             ) from error
+
+
+def _trained(fields: dict[str, Any]) -> Trained:
+    """What a model has learned, as `to_json` wrote it."""
+    mean, spread = (float(x) for x in fields["scale"])
+    return Trained(
+        Booster.from_json(fields["booster"]),
+        mean,
+        spread,
+        {k: Calibration.from_json(c) for k, c in fields["calibrations"].items()},
+        int(fields["rows"]),
+        belief=Belief.from_json(fields["belief"]) if "belief" in fields else None,
+    )
 
 
 def _matrix(features: ArrayLike) -> Matrix:

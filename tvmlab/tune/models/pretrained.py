@@ -103,6 +103,6 @@ def _shipped() -> CostModel:
             return CostModel.load(path)
         except ParseError as error:
             raise InternalError(
-                f"the cost model that tvmlab comes with does not fit it: {error}; "
-                f"`tvmlab pretrain` makes another"
+                f"the cost model that tvmlab comes with does not fit it: {error.message}",
+                hint="`tvmlab pretrain FILE` makes another, for `tvmlab tune --model FILE`",
             ) from error
