@@ -7,6 +7,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from itertools import chain
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,7 @@ from tvmlab.support import OptionError
 from tvmlab.target import Target
 from tvmlab.tune import (
     AnalyticModel,
+    CostModel,
     RankReport,
     Tuner,
     TuningLog,
@@ -24,10 +26,13 @@ from tvmlab.tune import (
     pretrain,
     transfer_reports,
 )
+from tvmlab.tune.models import LEAST_ROWS, require_xgboost
 
 from .parser import Parser, whole_number
 from .terminal import heading, indented, print_json
 from .training_set import TRAINING_SET, training_workload
+
+Rows: TypeAlias = tuple[NDArray[np.float32], NDArray[np.float64], list[str]]
 
 SUMMARY = "fit a cost model for searches to begin with"
 DESCRIPTION = """\
@@ -64,9 +69,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Measure what the log lacks, fit, and tell how well unseen computations are ordered."""
     target = Target.of("cpu")
     logs: list[str] = arguments.log or ["pretrain.sqlite"]
-    for path in [*logs[1:], Path(arguments.out).absolute().parent]:
-        if not Path(path).exists():
-            raise OptionError(f"there is no {path}", hint="see tvmlab pretrain --help")
+    require_xgboost()
+    _check_files(logs, Path(arguments.out))
     wanted: Sequence[str] = arguments.workload or TRAINING_SET
     with TuningLog(logs[0]) as log:
         tuners = {
@@ -74,23 +78,42 @@ def run(arguments: argparse.Namespace) -> int:
             for name in wanted
         }
     rows = _rows(logs, next(iter(tuners.values())).target)
-    model = pretrain(*rows, target)
-    if not model.trained:
-        raise OptionError(
-            f"{len(rows[1])} schedules are too few to learn from", hint="measure more: --random 200"
-        )
-    model.save(arguments.out)
+    _fitted(rows, target).save(arguments.out)
     names = {tuner.workload.key: name for name, tuner in tuners.items()}
     reports = {names.get(k, k[:12]): r for k, r in transfer_reports(*rows, target).items()}
     if arguments.json:
         print_json({name: report.to_json() for name, report in reports.items()})
         return 0
     if not reports:
-        print("with a second --workload it could be told how well the model knows others")
+        print(
+            f"{arguments.out} is written; how well it orders schedules of a computation that it "
+            f"has not seen\nis told of two or more (--workload), each with {LEAST_ROWS} schedules "
+            f"that worked"
+        )
         return 0
     print(heading("schedules of a computation, ordered by a model that has seen none of it"))
     print(indented(table(_lines(reports))))
     return 0
+
+
+def _check_files(logs: Sequence[str], out: Path) -> None:
+    """Refuse now what would fail when all is measured."""
+    for path in logs[1:]:
+        if not Path(path).is_file():
+            raise OptionError(
+                f"there is no log {path} to be read",
+                hint="only the first --log is made where there is none",
+            )
+    folder = out.absolute().parent
+    if not folder.is_dir():
+        raise OptionError(
+            f"there is no folder {folder} for the model", hint=f"make it: mkdir -p {folder}"
+        )
+    if out.is_dir():
+        raise OptionError(
+            f"{out} is a folder, and the model is a file",
+            hint=f"take {out / 'model.json.gz'}",
+        )
 
 
 def _measured(name: str, target: Target, log: TuningLog, random: int, searched: int) -> Tuner:
@@ -107,18 +130,31 @@ def _measured(name: str, target: Target, log: TuningLog, random: int, searched: 
     return tuner
 
 
-def _rows(
-    paths: Sequence[str], target: str
-) -> tuple[NDArray[np.float32], NDArray[np.float64], list[str]]:
+def _rows(paths: Sequence[str], target: str) -> Rows:
     """What all logs have of a target on this machine: features, GFLOP/s, workloads."""
-    parts: list[tuple[NDArray[np.float32], NDArray[np.float64], list[str]]] = []
+    parts: list[Rows] = []
     for path in paths:
         with TuningLog(path) as log:
             parts.append(log.rows(target=target, machine=machine_id()))
     if not any(len(part[1]) for part in parts):
-        raise OptionError("there is nothing to learn from", hint="let it measure: --random 200")
+        raise OptionError(
+            "there is nothing to learn from: no log has a schedule measured on this machine",
+            hint="let it measure: --random 200",
+        )
     features, gflops, workloads = zip(*(part for part in parts if len(part[1])), strict=True)
     return np.concatenate(features), np.concatenate(gflops), list(chain(*workloads))
+
+
+def _fitted(rows: Rows, target: Target) -> CostModel:
+    """A model of all rows."""
+    model = pretrain(*rows, target)
+    if not model.trained:
+        worked = np.count_nonzero(rows[1])
+        raise OptionError(
+            f"{worked} schedules that worked are too few to learn from; it takes {LEAST_ROWS}",
+            hint="measure more: --random 200",
+        )
+    return model
 
 
 def _lines(reports: Mapping[str, RankReport]) -> list[tuple[str, ...]]:

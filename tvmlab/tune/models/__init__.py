@@ -9,9 +9,10 @@ from .learner import Learner
 from .pretrained import corrected, pretrain, pretrained_model, transfer_reports
 from .prior import AnalyticModel
 from .ranking import RankReport, kendall, rank_report, spearman
-from .training import HeldOut
+from .training import LEAST_ROWS, HeldOut
 
 __all__ = [
+    "LEAST_ROWS",
     "AnalyticModel",
     "BoosterOptions",
     "Calibration",
