@@ -19,6 +19,8 @@ from tvmlab.ir import const_int
 from tvmlab.support import OptionError, ScheduleError, ShapeError
 from tvmlab.target import Target
 from tvmlab.te import Tensor
+from tvmlab.topi.conv_anchor import find_anchor
+from tvmlab.topi.conv_plan import ConvPlan, plan_conv
 
 Array = NDArray[Any]
 FORMULAS: dict[int, Callable[..., Tensor]] = {1: topi.conv1d, 2: topi.conv2d, 3: topi.conv3d}
@@ -117,6 +119,50 @@ def test_conv2d(case: Case) -> None:
 @given(cases(3))
 def test_conv3d(case: Case) -> None:
     check(case)
+
+
+@st.composite
+def depthwise_cases(draw: st.DrawFn) -> Case:
+    """Each channel by itself, in vectors of channels: large enough for tiles of several rows."""
+
+    def pair(low: int, high: int) -> tuple[int, int]:
+        return (draw(st.integers(low, high)), draw(st.integers(low, high)))
+
+    blocks = draw(st.sampled_from([0, 8, 16, 32]))
+    channels = draw(st.integers(1, 2)) * (blocks or draw(st.integers(1, 20)))
+    packed = (f"NCHW{blocks}c", f"OIHW{blocks}o", f"NCHW{blocks}c")
+    return Case(
+        1, channels, channels, pair(5, 33), pair(1, 5), pair(1, 3), (1, 1),
+        (pair(0, 2), pair(0, 2)), channels, packed if blocks else ("NHWC", "HWIO", "NHWC"),
+        draw(st.booleans()),
+    )  # fmt: skip
+
+
+@settings(max_examples=20, deadline=None)
+@given(depthwise_cases())
+def test_depthwise(case: Case) -> None:
+    check(case)
+
+
+@pytest.mark.slow
+def test_many_depthwise() -> None:
+    settings(max_examples=150, deadline=None)(given(depthwise_cases())(check))()
+
+
+def test_rows_of_a_depthwise_convolution_with_a_stride_are_computed_in_pairs() -> None:
+    dense, in_steps = depthwise_plan(14, 1), depthwise_plan(28, 2)
+    assert (dense.tall, dense.pixels) == (1, 14)
+    assert (in_steps.tall, in_steps.pixels) == (2, 7)
+    assert depthwise_plan(7, 2).tall == 1, "four rows are too few for pairs"
+
+
+def depthwise_plan(size: int, step: int) -> ConvPlan:
+    machine = Target.of("llvm -mcpu=skylake-avx512")
+    a, w = te.placeholder((1, 4, size, size, 16)), te.placeholder((4, 1, 3, 3, 16))
+    c = topi.conv2d(
+        a, w, step, 1, layout="NCHW16c", kernel_layout="OIHW16o", out_layout="NCHW16c", groups=64
+    )
+    return plan_conv(find_anchor([c]), machine)
 
 
 @pytest.mark.slow

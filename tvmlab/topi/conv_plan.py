@@ -32,6 +32,9 @@ _VECTORS_OF_PIXELS = 4
 _MOST_TILES_ASKING = 16
 """Each tile asks again; with more of them the processor has what it needs from the first one."""
 
+_ROWS_IN_STEPS = 2
+"""Rows of the register tile, if the window moves in steps and rows share what they read."""
+
 _LEAST_PIXELS = 4
 """With fewer pixels, sums of more channels are needed, or each waits for the one before."""
 
@@ -91,14 +94,22 @@ def _plan_by_channel(anchor: Anchor, machine: Target) -> ConvPlan:
     lanes, channels = _channel_lanes(anchor, width, 1 if anchor.kind != "full" or late else 2)
     most = _MOST_OF_ONE if late else _MOST_PIXELS
     room = _tile_room(machine, channels * -(-lanes // width), most)
-    pixels = even_tile(anchor.extent("W"), room)
+    tall = _ROWS_IN_STEPS if _shares_rows_in_steps(anchor) else 1
+    pixels = even_tile(anchor.extent("W"), max(1, room // tall))
     rows, rows_first = _parts(anchor, machine, channels * (lanes if channels == 1 else 1))
-    tall = 1
     if anchor.kind == "full" and pixels == anchor.extent("W"):
         tall = even_tile(rows, max(1, room // pixels), exact=rows < _height(anchor))
     if anchor.kind == "full" and pixels * tall < _LEAST_PIXELS:
         lanes, channels = _channel_lanes(anchor, width, 2 * _LEAST_PIXELS // (pixels * tall))
     return ConvPlan(lanes, channels, pixels, tall, rows, rows_first)
+
+
+def _shares_rows_in_steps(anchor: Anchor) -> bool:
+    """Whether one reading of the input should do for two rows of a depthwise convolution: with a
+    stride it has few products for what it reads. Of few rows, pairs leave too many over.
+    """
+    step = int(anchor.op.attrs.get("step", 1))
+    return anchor.kind == "depthwise" and step > 1 and _height(anchor) > 2 * _ROWS_IN_STEPS
 
 
 _PANEL_VECTORS = (2, 3, 1)

@@ -153,7 +153,7 @@ def _split_rows(
 def _written_out(sums: Sequence[LoopRef], plan: ConvPlan) -> list[LoopRef]:
     """The innermost loops over a window that are short enough to be written out."""
     found: list[LoopRef] = []
-    size = plan.pixels * plan.channels
+    size = plan.pixels * plan.tall * plan.channels
     for loop in reversed(sums):
         size *= loop.extent or _WRITTEN_OUT + 1
         if size > _WRITTEN_OUT:
