@@ -64,6 +64,13 @@ def test_a_missing_log_to_be_read(tmp_path: Path, capsys: Capture) -> None:
     assert not (tmp_path / "log").exists()
 
 
+def test_a_log_to_be_read_that_is_none(tmp_path: Path, capsys: Capture) -> None:
+    (tmp_path / "notes").write_text("no database, but long enough to be looked at" * 10)
+    assert fit_from(tmp_path / "log", tmp_path / "mine.json", "--log", f"{tmp_path}/notes") == 1
+    assert "notes is no tuning log" in told(capsys)
+    assert not (tmp_path / "log").exists(), "refused before anything is measured"
+
+
 def test_a_missing_folder_for_the_model(tmp_path: Path, capsys: Capture) -> None:
     folder = tmp_path / "missing"
     assert fit_from(tmp_path / "log", folder / "mine.json") == 1

@@ -10,6 +10,7 @@ import sys
 import textwrap
 import threading
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from helpers.tune_templates import Oracle, blocked_space
 
 from tvmlab.support import ParseError, RuntimeFailure
 from tvmlab.tune import Measurer, MeasureSettings, Trial, Tuner, TuningLog
+from tvmlab.tune.log.trial import LOG_VERSION
 
 QUICK = MeasureSettings(repeats=3, repeat_seconds=1e-4, run_timeout=5.0)
 ROOT = Path(__file__).parents[2]
@@ -159,6 +161,19 @@ def test_a_file_that_is_no_log_is_refused(tmp_path: Path) -> None:
     (tmp_path / "log").write_text("not a database at all, but long enough to look at" * 10)
     with pytest.raises(ParseError, match="is no tuning log"):
         TuningLog(tmp_path / "log")
+
+
+@pytest.mark.parametrize("version", [0, LOG_VERSION])
+def test_a_database_of_something_else_is_left_as_it_is(tmp_path: Path, version: int) -> None:
+    path = tmp_path / "accounts.sqlite"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE people (name TEXT)")
+        connection.execute(f"PRAGMA user_version={version}")
+        connection.commit()
+    before = path.read_bytes()
+    with pytest.raises(ParseError, match=r"is no tuning log but a database .* table people"):
+        TuningLog(path)
+    assert path.read_bytes() == before
 
 
 def test_a_newer_log_is_refused(tmp_path: Path) -> None:

@@ -104,6 +104,7 @@ def _check_files(logs: Sequence[str], out: Path) -> None:
                 f"there is no log {path} to be read",
                 hint="only the first --log is made where there is none",
             )
+        TuningLog(path).close()
     folder = out.absolute().parent
     if not folder.is_dir():
         raise OptionError(

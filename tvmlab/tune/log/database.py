@@ -46,6 +46,7 @@ CREATE TABLE IF NOT EXISTS trials (
 );
 CREATE INDEX IF NOT EXISTS by_workload ON trials (workload, target, machine, seconds);
 """
+_OWN_TABLES = {"workloads", "trials"}
 _COLUMNS = (
     "workload", "target", "machine", "trace", "values", "program_hash", "status", "error",
     "seconds", "gflops", "predicted", "kind", "result", "versions", "tuner", "when",
@@ -94,11 +95,24 @@ class TuningLog:
                 f"{LOG_VERSION}",
                 hint="use a newer tvmlab, or another file",
             )
+        self._require_own(version)
         self._connection.execute("PRAGMA journal_mode=WAL")
         self._connection.execute("PRAGMA synchronous=NORMAL")
         if version < LOG_VERSION:
             self._connection.executescript(_TABLES)
             self._connection.execute(f"PRAGMA user_version={LOG_VERSION}")
+
+    def _require_own(self, version: int) -> None:
+        """Refuse a database of something else before a table is put into it."""
+        found = self._connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+        names = {str(name) for (name,) in found if not name.startswith("sqlite_")}
+        strangers = names - _OWN_TABLES if version == 0 else _OWN_TABLES - names and names
+        if strangers:
+            raise ParseError(
+                f"{self.path} is no tuning log but a database of something else, with the "
+                f"table {min(strangers)}",
+                hint="name another file; a log is made where there is none",
+            )
 
     def close(self) -> None:
         """Close the file; the log cannot be used any more."""
