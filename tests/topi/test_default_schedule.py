@@ -143,7 +143,7 @@ def test_squares_of_a_transpose_are_done_along_what_is_written() -> None:
     assert [loop.extent for loop in sch.loops(block)][-2:] == [2, 8]
 
 
-@pytest.mark.parametrize("shape", [(1024, 16), (1024, 48), (3072, 80), (3, 1024, 32)])
+@pytest.mark.parametrize("shape", [(1024, 16), (1024, 48), (2048, 64), (3072, 80), (3, 1024, 32)])
 def test_rows_a_page_apart_are_written_one_after_the_other(shape: tuple[int, ...]) -> None:
     x = te.placeholder(shape, name="x")
     output = topi.transpose(x, (*range(len(shape) - 2), len(shape) - 1, len(shape) - 2))
@@ -154,7 +154,7 @@ def test_rows_a_page_apart_are_written_one_after_the_other(shape: tuple[int, ...
     np.testing.assert_array_equal(run(sch, output, inputs)[0], inputs[0].swapaxes(-1, -2))
 
 
-@pytest.mark.parametrize("shape", [(1000, 64), (2048, 64), (1024, 100), (3072, 65), (1024, 1001)])
+@pytest.mark.parametrize("shape", [(1000, 64), (1536, 64), (1024, 100), (3072, 65), (1024, 1001)])
 def test_others_are_written_square_by_square(shape: tuple[int, int]) -> None:
     x = te.placeholder(shape, name="x")
     output = topi.transpose(x)
@@ -162,6 +162,21 @@ def test_others_are_written_square_by_square(shape: tuple[int, int]) -> None:
     assert all(block.name != "transpose_write" for block in sch.blocks())
     inputs = inputs_of([x])
     np.testing.assert_array_equal(run(sch, output, inputs)[0], inputs[0].T)
+
+
+@pytest.mark.parametrize(("first", "squares"), [(32 << 10, 2), (48 << 10, 4)])
+def test_a_small_buffer_leaves_room_in_the_first_cache(first: int, squares: int) -> None:
+    caches = (CacheLevel(1, first, 64, 1), CacheLevel(2, 1 << 20, 64, 1))
+    machine = replace(Target.of("llvm -mcpu=znver4"), caches=caches)
+    sch = topi.schedule(topi.transpose(te.placeholder((1024, 1024), name="x")), machine)
+    block = sch.blocks()[0]
+    assert [loop.extent for loop in sch.loops(block)][-2:] == [8, squares]
+
+
+def test_small_squares_side_by_side_read_whole_lines() -> None:
+    machine = Target.of("llvm -mcpu=znver4")  # 1000 is 125 squares of 8, and a line has 16 numbers
+    sch = topi.schedule(topi.transpose(te.placeholder((1000, 1000), name="x")), machine)
+    assert [loop.extent for loop in sch.loops(sch.blocks()[0])][-2:] == [5, 5]
 
 
 def test_the_code_of_intrinsics_is_not_printed_with_a_schedule() -> None:

@@ -46,7 +46,12 @@ def goes_past_caches(sch: Schedule, buffer: Buffer, machine: Target) -> bool:
 
 def is_large_result(sch: Schedule, buffer: Buffer, machine: Target) -> bool:
     """Whether a buffer is a result that the first cache does not hold."""
-    return buffer in sch.program.params and _bytes(buffer) > _cache_sizes(machine)[0]
+    return buffer in sch.program.params and _bytes(buffer) > first_cache(machine)
+
+
+def first_cache(machine: Target) -> int:
+    """Its size in bytes."""
+    return _cache_sizes(machine)[0]
 
 
 def _moved(sch: Schedule) -> int:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from tvmlab.intrin import transpose_tile
-from tvmlab.ir import Load
+from tvmlab.ir import Buffer, Load
 from tvmlab.schedule import BlockRef, LoopRef, Schedule, index_of
 from tvmlab.target import Target
 
 from .look import access_steps, block_of, tried
-from .memory import goes_past_caches, is_large_result
+from .memory import first_cache, goes_past_caches, is_large_result
 
 _LEAST = 4
 """Rows of the smallest square that is worth it."""
@@ -23,8 +23,17 @@ _RUNS = (2, 8)
 """Squares side by side, along what is read and along what is written, which are done together.
 What is written runs on: lines a power of two apart would find no place in the cache."""
 
+_MOST_TOGETHER = 8
+"""Squares side by side at most, if so many make no whole lines."""
+
+_SCRATCH_SHARE = 2 / 3
+"""How much of the first cache a small buffer may take by way of which squares go."""
+
 _RUNS_PAST = (4, 8)
 """The same if results go past the caches: then what is read runs on, and is fetched ahead."""
+
+_LINE = 64
+"""Bytes that come from memory together. Squares side by side should read whole ones."""
 
 _PAGE = 4096
 """Lines so many bytes apart belong in the same set of the first cache, on x86 always."""
@@ -49,8 +58,9 @@ def transpose_squares(
     past = goes_past_caches(sch, written, machine)
     by_scratch = not past and _rows_share_sets(sch, block, found, machine)
     rows = sch.cache_write(block, "local") if by_scratch else None
-    runs = _RUNS_PAST if past else _RUNS
-    parts = [_divided(sch, loop, size, run) for loop, run in zip(found, runs, strict=True)]
+    runs = _RUNS_PAST if past else _runs_by_scratch(written, size, machine) if by_scratch else _RUNS
+    least = _LINE * 8 // (size * written.dtype.bits)
+    parts = [_divided(sch, loop, size, run, least) for loop, run in zip(found, runs, strict=True)]
     (across_outer, across_run, across_in), (along_outer, along_run, along_in) = parts
     middle = [along_run, across_run] if past or by_scratch else [across_run, along_run]
     outer = _present([*others, across_outer, along_outer])
@@ -64,6 +74,13 @@ def transpose_squares(
     return outer
 
 
+def _runs_by_scratch(written: Buffer, size: int, machine: Target) -> tuple[int, int]:
+    """As many squares as the small buffer holds."""
+    square = size * size * written.dtype.bits // 8
+    along = _RUNS[1]
+    return max(1, int(first_cache(machine) * _SCRATCH_SHARE) // (square * along)), along
+
+
 def _present(loops: list[LoopRef | None]) -> list[LoopRef]:
     return [loop for loop in loops if loop is not None]
 
@@ -71,17 +88,17 @@ def _present(loops: list[LoopRef | None]) -> list[LoopRef]:
 def _rows_share_sets(
     sch: Schedule, block: BlockRef, found: tuple[LoopRef, LoopRef], machine: Target
 ) -> bool:
-    """Whether rows of a result, written by this block alone, lie an odd number of pages apart.
+    """Whether rows of a result, written by this block alone, lie whole pages apart.
 
     A square of such rows finds no place in the first cache: it goes by way of a small buffer, and
-    from there row by row to where it belongs. If the number is even, that was no faster on Zen 5.
+    from there row by row to where it belongs.
     """
     [written] = (access for access in access_steps(sch, block) if access.written)
     alone = len(index_of(sch.program).writers[written.buffer]) == 1
     if not alone or not is_large_result(sch, written.buffer, machine):
         return False
     step = (written.steps.get(found[0].var) or 0) * written.buffer.dtype.itemsize
-    return step // _PAGE % 2 == 1 and step % _PAGE == 0
+    return step > 0 and step % _PAGE == 0
 
 
 def cut_odd_edges(sch: Schedule, machine: Target) -> None:
@@ -134,11 +151,16 @@ def _largest(sch: Schedule, block: BlockRef, machine: Target) -> int:
 
 
 def _divided(
-    sch: Schedule, loop: LoopRef, size: int, run: int
+    sch: Schedule, loop: LoopRef, size: int, run: int, least: int
 ) -> tuple[LoopRef | None, LoopRef | None, LoopRef]:
-    """Groups of squares, squares of a group, and the inside of a square."""
+    """Groups of squares, squares of a group, and the inside of a square.
+
+    A group has at most `run` squares, or a few more if these were less than `least`.
+    """
     squares = (loop.extent or 0) // size
-    together = next(n for n in range(run, 0, -1) if squares % n == 0)
+    sizes = [*range(run, 0, -1), *range(run + 1, _MOST_TOGETHER + 1)]
+    whole = [n for n in sizes if squares % n == 0]
+    together = next((n for n in whole if n >= least), whole[0])
     if 1 < together < squares:
         outer, middle, inside = sch.split(loop, [None, together, size])
         return outer, middle, inside
