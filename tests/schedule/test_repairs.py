@@ -92,8 +92,9 @@ def _shifted() -> Asked:
     return sch, "reverse_compute_at", ("C", sch.loops("B")[0])
 
 
-def _consumer_is_a_sum() -> Asked:
+def _sum_without_start() -> Asked:
     sch = Schedule(rows_and_sums())
+    sch.decompose_reduction("S", sch.loops("S")[0])
     return sch, "reverse_compute_at", ("S", sch.loops("B")[0])
 
 
@@ -204,8 +205,8 @@ CASES: dict[str, tuple[Callable[[], Asked], str, str]] = {
     "after the sum": (_unfinished, "reverse_compute_at.unfinished", "further out instead, at i_1"),
     "bring": (_shifted, "reverse_compute_at.shifted", "inline B into C instead"),
     "bring to a sum": (
-        _consumer_is_a_sum,
-        "reverse_compute_at.reduction",
+        _sum_without_start,
+        "reverse_compute_at.kind",
         "compute B at k instead",
     ),
     "near": (_inline_sum, "compute_inline.reduction", "compute S at i_2 instead, where it is read"),

@@ -173,6 +173,20 @@ def test_a_small_buffer_leaves_room_in_the_first_cache(first: int, squares: int)
     assert [loop.extent for loop in sch.loops(block)][-2:] == [8, squares]
 
 
+@pytest.mark.parametrize("length", [4096, 4099, 100])
+def test_long_rows_are_summed_while_they_are_computed(length: int) -> None:
+    x = te.placeholder((4, length), name="x")
+    output = topi.softmax(x)
+    sch = topi.schedule(output, TWO)
+    names = [block.name for block in sch.blocks()]
+    together = "sum_rf" in names and sch.loops("sum_rf")[:-1] == sch.loops("exp")[:-1]
+    assert together == (length > 100)
+    inputs = inputs_of([x])
+    shifted = np.exp(inputs[0] - inputs[0].max(-1, keepdims=True))
+    expected = shifted / shifted.sum(-1, keepdims=True)
+    np.testing.assert_allclose(run(sch, output, inputs)[0], expected, rtol=1e-5)
+
+
 def test_small_squares_side_by_side_read_whole_lines() -> None:
     machine = Target.of("llvm -mcpu=znver4")  # 1000 is 125 squares of 8, and a line has 16 numbers
     sch = topi.schedule(topi.transpose(te.placeholder((1000, 1000), name="x")), machine)

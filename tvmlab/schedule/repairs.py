@@ -56,7 +56,7 @@ _REPAIRS: dict[str, tuple[Repair, ...]] = {
     "reverse_compute_at.no-producer": (follow,),
     "reverse_compute_at.not-tiles": (further_out,),
     "reverse_compute_at.parts": (further_out,),
-    "reverse_compute_at.reduction": (bring_producer,),
+    "reverse_compute_at.kind": (bring_producer,),
     "reverse_compute_at.shifted": (bring_producer,),
     "reverse_compute_at.uncovered": (further_out,),
     "reverse_compute_at.unfinished": (further_out,),

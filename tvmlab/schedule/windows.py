@@ -173,15 +173,16 @@ def cover_window(
     env: Bounds,
     only_where: Sequence[Expr] = (),
     exists: Sequence[Expr] = (),
+    also: Mapping[Var, Span] | None = None,
 ) -> CoveringNest:
     """Loops around `block` that make it write at least `window` of `buffer`, and all it reduces.
 
-    An iteration variable that indexes a dimension by itself runs over that dimension's span;
-    every other one runs over its whole domain. Loops of one iteration are left out. `only_where`
-    holds conditions on the loops around under which the block is wanted at all, `exists` those on
-    its iteration variables under which there is an iteration.
+    An iteration variable that indexes a dimension by itself runs over that dimension's span, those
+    of `also` over theirs; every other one runs over its whole domain. Loops of one iteration are
+    left out. `only_where` holds conditions on the loops around under which the block is wanted at
+    all, `exists` those on its iteration variables under which there is an iteration.
     """
-    spans = _iter_spans(block, buffer, window)
+    spans = {**_iter_spans(block, buffer, window), **(also or {})}
     loops: list[For] = []
     bindings: list[Expr] = []
     guards: list[Expr] = list(only_where)

@@ -14,7 +14,7 @@ from tvmlab.schedule.rewrite import insert_at, remove_stmt
 from tvmlab.schedule.verdict import refuse, unsure
 from tvmlab.schedule.windows import Span, cover_window, touched_window
 
-from .attach import writes_all
+from .follow import writes_all
 
 
 @primitive(

@@ -31,7 +31,7 @@ from tvmlab.schedule.rewrite import without_alloc
 from tvmlab.schedule.verdict import RefusedError, refuse
 from tvmlab.schedule.windows import covers
 
-from .attach import writes_all
+from .follow import writes_all
 
 
 def _propose(index: ProgramIndex, block: Block) -> Iterator[dict[str, Any]]:

@@ -11,6 +11,7 @@ from tvmlab.te import Tensor
 
 from .attach import attach_producers
 from .inline import inline_producers
+from .joined import sum_while_computing
 from .look import tried
 from .memory import place_in_memory
 from .threads import divide_reduction, run_parallel, worth_threads
@@ -62,7 +63,8 @@ def _shape_nest(sch: Schedule, blocks: list[BlockRef], machine: Target) -> None:
     if shared:
         many = worth_threads(sch, blocks, machine)
         for block in blocks:
-            shape_block(sch, block, sch.loops(block)[len(shared) :], machine)
+            if not sum_while_computing(sch, block, shared):
+                shape_block(sch, block, sch.loops(block)[len(shared) :], machine)
         if many:
             run_parallel(sch, shared, machine)
         return
