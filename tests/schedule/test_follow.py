@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TypeAlias
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tvmlab import te
-from tvmlab.ir import Expr, parse
+from tvmlab.ir import Expr, Var, parse
 from tvmlab.schedule import Schedule
 from tvmlab.te import Tensor
 
@@ -78,31 +79,39 @@ def test_a_product_takes_each_part_of_its_factor() -> None:
     after_steps(c, steps, [ramp(6, 12, dtype="int64"), ramp(12, 7, dtype="int64")])
 
 
+Followed: TypeAlias = tuple[tuple[int, ...], list[int], list[int | None], list[int], int]
+
+
 @st.composite
-def followed(draw: st.DrawFn) -> tuple[list[int], list[int], list[int | None], list[int], int]:
+def followed(draw: st.DrawFn) -> Followed:
     """Sizes, the axes that are summed, splits, an order of loops, and the loop to follow at."""
     sizes = draw(st.lists(st.integers(1, 6), min_size=1, max_size=3))
     axes = range(len(sizes))
     summed = draw(st.lists(st.sampled_from(axes), min_size=1, unique=True))
     splits = [draw(st.none() | st.integers(1, 4)) for _ in axes]
     count = len(sizes) + sum(s is not None for s in splits)
-    return sizes, summed, splits, draw(st.permutations(range(count))), draw(st.integers(0, count))
+    order = draw(st.permutations(range(count)))
+    return tuple(sizes), summed, splits, order, draw(st.integers(0, count))
 
 
 @settings(max_examples=60, deadline=None)
 @given(followed())
-def test_sums_of_any_axes_at_any_loop(
-    case: tuple[list[int], list[int], list[int | None], list[int], int],
-) -> None:
+def test_sums_of_any_axes_at_any_loop(case: Followed) -> None:
     sizes, summed, splits, order, place = case
     a = te.placeholder(sizes, "int64", name="A")
-    b = te.compute(sizes, lambda *i: a[i] * 3 + 1, name="B")
+
+    def tripled(*i: Var) -> Expr:
+        return a[i] * 3 + 1
+
+    b = te.compute(sizes, tripled, name="B")
     axes = [te.reduce_axis(sizes[n], f"k{n}") for n in summed]
     kept = [n for n in range(len(sizes)) if n not in summed]
 
-    def total(*i: Expr) -> Expr:
-        at = dict(zip(kept, i, strict=True)) | dict(zip(summed, axes, strict=True))
-        return te.sum(b[tuple(at[n] for n in range(len(sizes)))], axis=axes)
+    def total(*i: Var) -> Expr:
+        spatial = iter(i)
+        by_axis = dict(zip(summed, axes, strict=True))
+        places = [by_axis[n] if n in by_axis else next(spatial) for n in range(len(sizes))]
+        return te.sum(b[tuple(places)], axis=axes)
 
     def steps(sch: Schedule) -> None:
         loops = [
@@ -120,7 +129,7 @@ def test_sums_of_any_axes_at_any_loop(
         else:
             assert verdict.rule == "reverse_compute_at.not-tiles"
 
-    c = te.compute([sizes[n] for n in kept], total, name="C")
+    c = te.compute(tuple(sizes[n] for n in kept), total, name="C")
     after_steps(c, steps, [ramp(*sizes, dtype="int64")])
 
 

@@ -63,7 +63,7 @@ def _shape_nest(sch: Schedule, blocks: list[BlockRef], machine: Target) -> None:
     if shared:
         many = worth_threads(sch, blocks, machine)
         for block in blocks:
-            if not sum_while_computing(sch, block, shared):
+            if not sum_while_computing(sch, block, shared, machine):
                 shape_block(sch, block, sch.loops(block)[len(shared) :], machine)
         if many:
             run_parallel(sch, shared, machine)

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from tvmlab.ir import Block
 from tvmlab.schedule import BlockRef, LoopRef, Schedule, block_kind, index_of
+from tvmlab.target import Target
 
-from .look import tried
+from .look import block_of, size_of, tried
+from .memory import first_cache
 
-_LEAST_ROUNDS = 8
-"""Rounds of the loop over vectors from which on reading them once more costs more than sums in its
-middle do."""
+_LEAST_SHARE = 2
+"""Rows that take more than this part of the first cache are added up so: shorter ones are read
+again in no time, and then by wider loops."""
 
 
-def sum_while_computing(sch: Schedule, block: BlockRef, shared: list[LoopRef]) -> bool:
+def sum_while_computing(
+    sch: Schedule, block: BlockRef, shared: list[LoopRef], machine: Target
+) -> bool:
     """Let the sum of a long row go on in the loop that computes the row, vector by vector.
 
     Parameters
@@ -29,7 +33,9 @@ def sum_while_computing(sch: Schedule, block: BlockRef, shared: list[LoopRef]) -
     if producer is None:
         return False
     loops = sch.loops(producer)[len(shared) :]
-    if len(loops) < 2 or loops[-1].kind != "vectorized" or (loops[-2].extent or 0) < _LEAST_ROUNDS:
+    row = size_of(loops) * block_of(sch, producer).writes[0].buffer.dtype.bits // 8
+    long = row * _LEAST_SHARE > first_cache(machine)
+    if not long or len(loops) < 2 or loops[-1].kind != "vectorized":
         return False
     summed = tried(lambda: sch.reverse_compute_at(block, loops[-2]))
     if summed is None:
