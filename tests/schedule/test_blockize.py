@@ -151,10 +151,19 @@ def _mixed() -> None:
     sch.blockize(sch.fuse(i, j, k))
 
 
+def _lanes_joined() -> None:
+    a, k = te.placeholder((4, 8), name="A"), te.reduce_axis(8, "k")
+    sch = Schedule(te.compute((4,), lambda i: te.sum(a[i, k], axis=k), name="C"))
+    i, k_loop = sch.loops("C")
+    sch.vectorize(k_loop)
+    sch.blockize(i)
+
+
 REFUSALS: list[tuple[Callable[[], None], str, str]] = [
     (_two_blocks, "blockize.several", "it does not hold one nest with one block, but B, C"),
     (_divided, "blockize.division", "outer and inner loops meet inside a division"),
     (_mixed, "blockize.mixed", "runs over elements and over the reduction at once"),
+    (_lanes_joined, "blockize.joined-lanes", "k is vectorized, and lanes that add to one sum are"),
     (_overlapping, "blockize.overlap", "the tiles of 2 begin at i"),
 ]  # fmt: skip
 

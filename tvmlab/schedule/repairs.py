@@ -37,6 +37,7 @@ from .verdict import Fix
 Repair = Callable[[Refused], Iterator[Fix]]
 
 _REPAIRS: dict[str, tuple[Repair, ...]] = {
+    "blockize.joined-lanes": (serial_first,),
     "compute_at.consumer-outside": (further_out, gather),
     "compute_at.in-vector": (further_out,),
     "compute_at.order": (move_first, further_out),

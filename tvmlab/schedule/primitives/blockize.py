@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from tvmlab.ir import Program, Var
+from tvmlab.ir import For, Program, Var
 from tvmlab.schedule.division import divide
-from tvmlab.schedule.index import index_of
+from tvmlab.schedule.index import ProgramIndex, index_of
+from tvmlab.schedule.legality import binding_vars
 from tvmlab.schedule.registry import Applied, ParamSpec, primitive
 from tvmlab.schedule.rewrite import replace_stmts
+from tvmlab.schedule.verdict import refuse
 
 
 @primitive(
@@ -37,4 +39,20 @@ def blockize(program: Program, loop: Var) -> Applied:
     index = index_of(program)
     target = index.loops[loop]
     made = divide(index, target, "blockize").block()
+    _require_no_joined_lanes(index, target)
     return Applied(replace_stmts(program, {target: made}), (made.symbol,))
+
+
+def _require_no_joined_lanes(index: ProgramIndex, target: For) -> None:
+    """Refuse a sum over the lanes of a vector: they are joined around a block, not inside one."""
+    (block,) = index.blocks_under(target)
+    reducing = binding_vars(block, "reduce")
+    around = index.loops_around(block)
+    for loop in around[around.index(target) :]:
+        if loop.kind == "vectorized" and loop.var in reducing:
+            raise refuse(
+                "blockize.joined-lanes",
+                f"cannot make a block of {target.var.name}: {loop.var.name} is vectorized, and "
+                f"lanes that add to one sum are joined outside of a block; make it serial first",
+                subject=loop.var,
+            )
